@@ -1,0 +1,82 @@
+// Kinds: a filter's stable number, its name, and what it can do.
+//
+// The list at the end is the one place that knows all kinds. Tests and benchmarks iterate over it; a kind that is not in
+// it does not exist.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <tuple>
+
+#include "probably/blocked.hpp"
+#include "probably/bloom.hpp"
+#include "probably/scalable.hpp"
+#include "probably/split_block.hpp"
+
+namespace probably {
+
+// The numbers are stable: files store them. Append only.
+enum class Kind : std::uint8_t { bloom = 1, blocked = 2, split_block = 3, scalable = 4 };
+
+// Answers membership: no, or probably.
+template <class F>
+concept Filter = requires(const F& filter, Digest digest, std::span<const Digest> digests, std::span<bool> out) {
+  { filter.contains(digest) } noexcept -> std::same_as<bool>;
+  { filter.contains(digests, out) } noexcept;
+  { filter.params() } -> std::convertible_to<typename F::Params>;
+  { filter.hasher() } -> std::same_as<const Hasher&>;
+  { filter.size_bytes() } -> std::same_as<std::uint64_t>;
+};
+
+// Takes keys one by one, at any time.
+template <class F>
+concept Insertable = Filter<F> && requires(F& filter, Digest digest, std::span<const Digest> digests) {
+  { filter.insert(digest) } noexcept -> std::same_as<bool>;
+  { filter.insert(digests) } noexcept -> std::same_as<std::uint64_t>;
+  { filter.clear() } noexcept;
+};
+
+// Takes over another filter's keys.
+template <class F>
+concept Mergeable = Filter<F> && requires(F& filter, const F& other) {
+  { filter.merge(other) } -> std::same_as<Result<void>>;
+};
+
+// Has no fixed capacity.
+template <class F>
+concept Growable = Insertable<F> && requires(const F& filter) {
+  { filter.link_count() } -> std::same_as<std::uint32_t>;
+};
+
+// The kind of a filter type: kind_of<BlockedBloom>.
+template <class F>
+inline constexpr Kind kind_of = Kind{};
+template <>
+inline constexpr Kind kind_of<Bloom> = Kind::bloom;
+template <>
+inline constexpr Kind kind_of<BlockedBloom> = Kind::blocked;
+template <>
+inline constexpr Kind kind_of<SplitBlockBloom> = Kind::split_block;
+template <>
+inline constexpr Kind kind_of<ScalableBloom> = Kind::scalable;
+
+[[nodiscard]] constexpr std::string_view name(Kind kind) noexcept {
+  switch (kind) {
+    case Kind::bloom: return "bloom";
+    case Kind::blocked: return "blocked";
+    case Kind::split_block: return "split_block";
+    case Kind::scalable: return "scalable";
+  }
+  return "unknown";
+}
+
+using AllFilters = std::tuple<Bloom, BlockedBloom, SplitBlockBloom, ScalableBloom>;
+
+static_assert(Insertable<Bloom> && Mergeable<Bloom> && !Growable<Bloom>);
+static_assert(Insertable<BlockedBloom> && Mergeable<BlockedBloom> && !Growable<BlockedBloom>);
+static_assert(Insertable<SplitBlockBloom> && Mergeable<SplitBlockBloom> && !Growable<SplitBlockBloom>);
+static_assert(Insertable<ScalableBloom> && Mergeable<ScalableBloom> && Growable<ScalableBloom>);
+
+}  // namespace probably

@@ -1,0 +1,17 @@
+// probably: "have I seen this key?" answered with no (certain) or probably (at a rate that you chose).
+//
+// Includes everything. Start with blocked.hpp; README.md says which filter is for what.
+#pragma once
+
+#include "probably/batch.hpp"
+#include "probably/blocked.hpp"
+#include "probably/bloom.hpp"
+#include "probably/capacity.hpp"
+#include "probably/digest.hpp"
+#include "probably/kinds.hpp"
+#include "probably/plan.hpp"
+#include "probably/result.hpp"
+#include "probably/scalable.hpp"
+#include "probably/split_block.hpp"
+#include "probably/storage.hpp"
+#include "probably/version.hpp"

@@ -1,0 +1,195 @@
+// ScalableBloom: a Bloom filter for sets of unknown size. It grows, and the total rate keeps the promise.
+//
+// A chain of blocked filters. The newest link takes the insertions; when it is full, a larger one is added. Link i
+// plans for growth^i times the keys of the first, and for a rate of fpr * w(i), with weights w that fall as (i + 1)^-1.5
+// and sum to 1: however long the chain grows, the rates of its links sum to at most fpr.
+//
+// Choose it when nobody can say how many keys will come. When somebody can, blocked.hpp costs one cache miss
+// instead of one per link, and fewer bits: docs/filters/scalable.md shows both after a growth by 1,000.
+//
+// Concurrency (docs/concurrency.md has the proofs):
+//   insert, contains, merge (source or target), clone, observers   any number of threads, none ever waits
+//   clear, move, destroy                                 no other call on the object may run
+// A key is found by every thread that its insertion happens-before; of concurrent insertions of one new key at most
+// one returns true, also while the chain grows. The thread whose insertion fills a link allocates the next one; the others
+// go on in the old link meanwhile.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "probably/blocked.hpp"
+#include "probably/detail/striped_counter.hpp"
+
+namespace probably {
+
+struct ScalableParams {
+  std::uint64_t first_keys = 4096;  // planned keys of the first link, 1 to kMaxKeys
+  double fpr = 0.01;                // promised total rate
+  std::uint32_t growth = 2;         // how much larger each link is than the one before: 2 to 16
+
+  // plan.keys is what is expected at first; the filter grows beyond it. Memory fields are refused.
+  static Result<ScalableParams> from(const Plan& plan);
+  [[nodiscard]] Result<void> validate() const;
+
+  // The planned keys, rate and geometry of link i. Fails with invalid_argument where no such link can be planned.
+  [[nodiscard]] std::uint64_t link_keys(std::uint32_t link) const noexcept;
+  [[nodiscard]] double link_fpr(std::uint32_t link) const noexcept;
+  [[nodiscard]] Result<BlockedParams> link_params(std::uint32_t link) const;
+
+  friend bool operator==(const ScalableParams&, const ScalableParams&) = default;
+};
+
+class ScalableBloom {
+ public:
+  using Params = ScalableParams;
+  static constexpr std::uint32_t kMaxLinks = 48;
+
+  // An empty filter with one link. Fails with invalid_argument, saying what is accepted; throws std::bad_alloc.
+  // The options hold for every link.
+  static Result<ScalableBloom> create(const Plan& plan, const Hasher& hasher = {},
+                                      const StorageOptions& options = {});
+  static Result<ScalableBloom> create(const Params& params = {}, const Hasher& hasher = {},
+                                      const StorageOptions& options = {});
+
+  ScalableBloom(ScalableBloom&&) noexcept;
+  ScalableBloom& operator=(ScalableBloom&&) noexcept;
+  ~ScalableBloom();
+
+  // Returns whether the key was new. Grows the chain when needed. If there is no memory for a new link the insertion
+  // succeeds in the old one, at a rate that rises above the promise: see growth_failures() and estimated_fpr().
+  bool insert(Digest digest) noexcept;
+  template <Key K>
+  bool insert(const K& key) noexcept {
+    return insert(hasher()(key));
+  }
+
+  // False means no, for certain. True means probably.
+  [[nodiscard]] PROBABLY_INLINE bool contains(Digest digest) const noexcept {
+    // Acquire: whoever sees the count sees the links.
+    const std::uint32_t count = chain_->count.load(std::memory_order_acquire);
+    for (std::uint32_t i = 0; i + 1 < count; ++i) chain_->link(i).filter.prefetch(digest);
+    for (std::uint32_t i = count; i-- > 0;) {
+      if (chain_->link(i).filter.contains(digest)) return true;
+    }
+    return false;
+  }
+  template <Key K>
+  [[nodiscard]] PROBABLY_INLINE bool contains(const K& key) const noexcept {
+    return contains(hasher()(key));
+  }
+
+  // Same answers as one call per digest, but the cache misses overlap.
+  // Requires: out.size() == digests.size().
+  void contains(std::span<const Digest> digests, std::span<bool> out) const noexcept;
+  std::uint64_t insert(std::span<const Digest> digests) noexcept;
+  std::uint64_t insert(std::span<const Digest> digests, std::span<bool> was_new) noexcept;
+
+  // Spans of keys, for example contains(std::span(names), answers).
+  template <class K, std::size_t N>
+    requires BatchKey<std::remove_const_t<K>>
+  void contains(std::span<K, N> keys, std::span<bool> out) const noexcept {
+    detail::for_each_chunk(hasher(), keys, [&](std::span<const Digest> digests, std::size_t first) {
+      contains(digests, out.subspan(first, digests.size()));
+    });
+  }
+  template <class K, std::size_t N>
+    requires BatchKey<std::remove_const_t<K>>
+  std::uint64_t insert(std::span<K, N> keys) noexcept {
+    std::uint64_t fresh = 0;
+    detail::for_each_chunk(hasher(), keys,
+                           [&](std::span<const Digest> digests, std::size_t) { fresh += insert(digests); });
+    return fresh;
+  }
+  template <class K, std::size_t N>
+    requires BatchKey<std::remove_const_t<K>>
+  std::uint64_t insert(std::span<K, N> keys, std::span<bool> was_new) noexcept {
+    std::uint64_t fresh = 0;
+    detail::for_each_chunk(hasher(), keys, [&](std::span<const Digest> digests, std::size_t first) {
+      fresh += insert(digests, was_new.subspan(first, digests.size()));
+    });
+    return fresh;
+  }
+
+  // Takes over all keys of the other, link by link: commutative, associative and idempotent. Links filled on both sides
+  // hold the keys of both, so the rate may rise above the promise: see estimated_fpr(). To keep the promise, insert
+  // the keys instead. Fails with incompatible, changing nothing, unless params() and hasher() are equal; throws
+  // std::bad_alloc, changing nothing, when there is no memory for the other's links.
+  Result<void> merge(const ScalableBloom& other);
+  // Forgets all keys and all links but the first.
+  void clear() noexcept;
+  // An independent copy. Throws std::bad_alloc.
+  [[nodiscard]] ScalableBloom clone() const;
+
+  // These read the whole filter, at memory speed.
+  [[nodiscard]] Estimate approximate_size() const noexcept;
+  [[nodiscard]] double fill_ratio() const noexcept;
+  // The rate right now, of all links together, from the bits themselves.
+  [[nodiscard]] double estimated_fpr() const noexcept;
+
+  [[nodiscard]] const Params& params() const noexcept { return chain_->params; }
+  [[nodiscard]] const Hasher& hasher() const noexcept { return chain_->link(0).filter.hasher(); }
+  [[nodiscard]] std::uint64_t size_bytes() const noexcept;
+  [[nodiscard]] std::uint32_t link_count() const noexcept {
+    return chain_->count.load(std::memory_order_acquire);
+  }
+  // Requires: index < link_count().
+  [[nodiscard]] const BlockedBloom& link(std::uint32_t index) const noexcept {
+    return chain_->link(index).filter;
+  }
+  // How often a link was full and no larger one could be had.
+  [[nodiscard]] std::uint64_t growth_failures() const noexcept {
+    return chain_->growth_failures.load(std::memory_order_relaxed);
+  }
+
+  // Same params, hasher, links and bits.
+  friend bool operator==(const ScalableBloom& a, const ScalableBloom& b) noexcept { return a.equals(b); }
+
+ private:
+  struct Link {
+    Link(BlockedBloom bits, std::uint64_t planned_keys) noexcept;
+
+    BlockedBloom filter;
+    std::uint64_t capacity;         // the count at which the next link is due
+    std::uint64_t inserts_per_look;  // a thread compares the total with it every so many insertions of its own
+    detail::StripedCounter inserted;
+  };
+
+  // Read by every call, written when the chain grows; what insertions write sits on other lines.
+  struct Chain {
+    Params params;
+    StorageOptions options;
+    std::atomic<std::uint32_t> count = 0;                    // published links
+    std::array<std::atomic<Link*>, kMaxLinks> links = {};  // owned; slots below count are never null again
+    alignas(kCacheLineBytes) std::atomic<bool> growing = false;
+    std::atomic<std::uint64_t> growth_failures = 0;
+
+    Chain(const Params& p, const StorageOptions& o) noexcept : params(p), options(o) {}
+    ~Chain();
+    Chain(const Chain&) = delete;
+    Chain& operator=(const Chain&) = delete;
+
+    // Relaxed: the acquiring load of `count` came first.
+    [[nodiscard]] PROBABLY_INLINE Link& link(std::uint32_t index) const noexcept {
+      return *links[index].load(std::memory_order_relaxed);
+    }
+  };
+
+  explicit ScalableBloom(std::unique_ptr<Chain> chain) noexcept;
+
+  static Result<std::unique_ptr<Link>> make_link(const Params& params, std::uint32_t index, const Hasher& hasher,
+                                                 const StorageOptions& options);
+  // Makes the link number `index` of the chain, unless another thread did.
+  static void publish(Chain& chain, std::uint32_t index, std::unique_ptr<Link> link) noexcept;
+  void count_insertion(std::uint32_t index) noexcept;
+  void grow(std::uint32_t index) noexcept;
+  [[nodiscard]] bool equals(const ScalableBloom& other) const noexcept;
+
+  std::unique_ptr<Chain> chain_;
+};
+
+}  // namespace probably

@@ -1,0 +1,136 @@
+// The members of BitFilter that need no inlining. Each kind's source instantiates them once, after it has said
+//   Occupancy occupancy(const Params&)                          how the bits are thrown
+//   double observed_fpr(const Params&, const std::uint64_t*)    the rate that the bits give
+#pragma once
+
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "probably/bit_filter.hpp"
+#include "simd/kernels.hpp"
+#include "sizing.hpp"
+
+namespace probably {
+
+template <class P>
+Result<BitFilter<P>> BitFilter<P>::create(const Plan& plan, const Hasher& hasher,
+                                          const StorageOptions& options) {
+  auto params = P::from(plan);
+  if (!params) return params.error();
+  return create(*params, hasher, options);
+}
+
+template <class P>
+Result<BitFilter<P>> BitFilter<P>::create(const P& params, const Hasher& hasher,
+                                          const StorageOptions& options) {
+  if (auto valid = params.validate(); !valid) return valid.error();
+  auto storage = Storage::allocate(params.size_bytes(), options);
+  if (!storage) return storage.error();
+  return BitFilter(params, hasher, *std::move(storage));
+}
+
+template <class P>
+Result<BitFilter<P>> BitFilter<P>::adopt(const P& params, const Hasher& hasher, Storage storage) {
+  if (auto valid = params.validate(); !valid) return valid.error();
+  if (!storage.writable()) {
+    return Error{ErrorCode::invalid_argument, "The storage is read-only; a filter needs to write."};
+  }
+  const std::uint64_t lines_bytes = (params.size_bytes() + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
+  if (storage.size_bytes() != params.size_bytes() && storage.size_bytes() != lines_bytes) {
+    return Error{ErrorCode::invalid_argument, "The storage has " + detail::text(storage.size_bytes()) +
+                                                  " bytes; these params need " +
+                                                  detail::text(params.size_bytes()) + "."};
+  }
+  return BitFilter(params, hasher, std::move(storage));
+}
+
+template <class P>
+void BitFilter<P>::contains(std::span<const Digest> digests, std::span<bool> out) const noexcept {
+  assert(out.size() == digests.size());
+  detail::contains_batch(layout_, storage_.words(), digests, out.data());
+}
+
+template <class P>
+std::uint64_t BitFilter<P>::insert(std::span<const Digest> digests) noexcept {
+  return detail::insert_batch(layout_, words(), digests, nullptr);
+}
+
+template <class P>
+std::uint64_t BitFilter<P>::insert(std::span<const Digest> digests, std::span<bool> was_new) noexcept {
+  assert(was_new.size() == digests.size());
+  return detail::insert_batch(layout_, words(), digests, was_new.data());
+}
+
+template <class P>
+Result<void> BitFilter<P>::merge(const BitFilter& other) {
+  if (!(params_ == other.params_)) {
+    return Error{ErrorCode::incompatible, "The filters differ in geometry; create both from the same params."};
+  }
+  if (!(hasher_ == other.hasher_)) {
+    return Error{ErrorCode::incompatible, "The filters differ in hasher; create both with the same seed or key."};
+  }
+  const std::uint64_t* theirs = other.storage_.words();
+  const std::uint64_t count = params_.size_bytes() / sizeof(std::uint64_t);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t wanted = detail::load_relaxed(theirs[i]);
+    if ((wanted & ~detail::load_relaxed(words()[i])) != 0) detail::fetch_or(words()[i], wanted);
+  }
+  return {};
+}
+
+template <class P>
+void BitFilter<P>::clear() noexcept {
+  std::memset(words(), 0, params_.size_bytes());
+}
+
+template <class P>
+BitFilter<P> BitFilter<P>::clone(const StorageOptions& options) const {
+  auto copy = create(params_, hasher_, options).value();
+  const std::uint64_t count = params_.size_bytes() / sizeof(std::uint64_t);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    // Untouched pages of the copy stay untouched where the original is empty.
+    if (const std::uint64_t word = detail::load_relaxed(storage_.words()[i]); word != 0) copy.words()[i] = word;
+  }
+  return copy;
+}
+
+template <class P>
+std::uint64_t BitFilter<P>::count_bits() const noexcept {
+  const std::uint64_t count = params_.size_bytes() / sizeof(std::uint64_t);
+  std::uint64_t bits = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    bits += static_cast<std::uint64_t>(std::popcount(detail::load_relaxed(storage_.words()[i])));
+  }
+  return bits;
+}
+
+template <class P>
+Estimate BitFilter<P>::approximate_size() const noexcept {
+  return occupancy(params_).estimate_keys(count_bits());
+}
+
+template <class P>
+double BitFilter<P>::fill_ratio() const noexcept {
+  const detail::Occupancy cells = occupancy(params_);
+  return static_cast<double>(count_bits()) / static_cast<double>(cells.slices * cells.cells);
+}
+
+template <class P>
+double BitFilter<P>::estimated_fpr() const noexcept {
+  return observed_fpr(params_, storage_.words());
+}
+
+template <class P>
+bool BitFilter<P>::equals(const BitFilter& other) const noexcept {
+  if (!(params_ == other.params_) || !(hasher_ == other.hasher_)) return false;
+  const std::uint64_t count = params_.size_bytes() / sizeof(std::uint64_t);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if (detail::load_relaxed(storage_.words()[i]) != detail::load_relaxed(other.storage_.words()[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace probably

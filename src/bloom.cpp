@@ -1,0 +1,154 @@
+#include "probably/bloom.hpp"
+
+#include <cmath>
+
+#include "bit_filter_impl.hpp"
+
+namespace probably {
+namespace {
+
+constexpr std::uint64_t kMaxBits = std::uint64_t{1} << 60;
+// Below one cache line nothing is saved, and formulas for large numbers no longer describe the rate.
+constexpr std::uint64_t kLeastPlannedBits = 512;
+
+// The standard formula takes the fill for its mean. The mean of fill^k is larger (Bose et al., 2008); the second-order
+// term of that difference matters in small filters and vanishes in large ones.
+double predicted_fpr(std::uint64_t bits, std::uint32_t hashes, std::uint64_t keys) noexcept {
+  const auto m = static_cast<double>(bits);
+  const double throws = static_cast<double>(keys) * hashes;
+  const double empty = detail::empty_chance(m, throws);
+  const double fill = 1 - empty;
+  if (fill <= 0) return 0;
+  const double variance = std::max(0.0, empty * (1 - (1 + throws / m) * empty) / m);
+  const double pairs = hashes * (hashes - 1.0) / 2;
+  const double rate = std::pow(fill, hashes) * (1 + pairs * variance / (fill * fill));
+  return std::min(1.0, rate + detail::digest_collision_fpr(keys));
+}
+
+}  // namespace
+
+Result<BloomParams> BloomParams::from(const Plan& plan) {
+  const auto ideal = solve(plan);
+  if (!ideal) return ideal.error();
+  BloomParams best;
+  // An integer number of hashes next to the ideal one; the better of the two.
+  const std::uint32_t first = plan.hashes != 0 ? plan.hashes : std::max(1u, ideal->hashes - 1);
+  const std::uint32_t last = plan.hashes != 0 ? plan.hashes : std::min(64u, ideal->hashes + 1);
+  double best_fpr = 2;
+  for (std::uint32_t hashes = first; hashes <= last; ++hashes) {
+    const auto predict = [&](std::uint64_t bits, std::uint64_t keys) {
+      return predicted_fpr(std::max(bits, kLeastPlannedBits), hashes, keys);
+    };
+    const auto bits = detail::units_for(plan, 1, kMaxBits, predict);
+    if (!bits) return bits.error();
+    const BloomParams candidate{std::max(*bits, plan.fpr != 0 && plan.keys != 0 ? kLeastPlannedBits : 1), hashes};
+    const double fpr = candidate.fpr(ideal->keys);
+    if (best.bits == 0 || candidate.bits < best.bits || (candidate.bits == best.bits && fpr < best_fpr)) {
+      best = candidate;
+      best_fpr = fpr;
+    }
+  }
+  return best;
+}
+
+Result<void> BloomParams::validate() const {
+  if (bits < 1 || bits > kMaxBits) return detail::domain_error("bits", bits, "1 to " + detail::text(kMaxBits));
+  if (hashes < 1 || hashes > 64) return detail::domain_error("hashes", hashes, "1 to 64");
+  return {};
+}
+
+double BloomParams::fpr(std::uint64_t keys) const noexcept { return predicted_fpr(bits, hashes, keys); }
+
+double BloomParams::fill(std::uint64_t keys) const noexcept {
+  return 1 - detail::empty_chance(static_cast<double>(bits), static_cast<double>(keys) * hashes);
+}
+
+std::uint64_t BloomParams::capacity(double rate) const noexcept {
+  return detail::most_keys(rate, [this](std::uint64_t keys) { return fpr(keys); });
+}
+
+static detail::Occupancy occupancy(const BloomParams& params) noexcept {
+  return {.slices = 1, .cells = params.bits, .throws_per_key = params.hashes, .blocks = 0};
+}
+
+static double observed_fpr(const BloomParams& params, const std::uint64_t* words) noexcept {
+  std::uint64_t set = 0;
+  for (std::uint64_t i = 0; i < params.size_bytes() / 8; ++i) {
+    set += static_cast<std::uint64_t>(std::popcount(detail::load_relaxed(words[i])));
+  }
+  return std::pow(static_cast<double>(set) / static_cast<double>(params.bits), params.hashes);
+}
+
+bool detail::insert(const ClassicLayout& layout, std::uint64_t* words, Digest digest) noexcept {
+  std::array<std::uint64_t, 64> places;
+  std::uint64_t unset = 0;
+  auto walk = layout.walk(digest);
+  for (std::uint32_t i = 0; i < layout.hashes; ++i) {
+    places[i] = walk.next();
+    const std::uint64_t word = load(words[places[i] / 64], std::memory_order_acquire);
+    unset |= (~word >> (places[i] % 64) & 1) << i;
+  }
+  // A place that comes twice counts where it comes first: the protocol's order is one of distinct bits.
+  const auto comes_before = [&](int index) {
+    for (int i = 0; i < index; ++i) {
+      if (places[static_cast<std::size_t>(i)] == places[static_cast<std::size_t>(index)]) return true;
+    }
+    return false;
+  };
+  while (unset != 0) {
+    const int last = 63 - std::countl_zero(unset);
+    if (!comes_before(last)) break;
+    unset &= ~(std::uint64_t{1} << last);
+  }
+  bool is_new = false;
+  // The last round is the decider's.
+  for (; unset != 0; unset &= unset - 1) {
+    const std::uint64_t place = places[static_cast<std::size_t>(std::countr_zero(unset))];
+    const std::uint64_t bit = std::uint64_t{1} << (place % 64);
+    is_new = (fetch_or(words[place / 64], bit) & bit) == 0;
+  }
+  return is_new;
+}
+
+namespace {
+
+// Calls use(i) for every digest, in order, each a while after its first `places` places were asked for.
+template <class Use>
+void for_each_prefetched(const ClassicLayout& layout, const std::uint64_t* words, std::span<const Digest> digests,
+                         std::uint32_t places, Use&& use) noexcept {
+  constexpr std::size_t kAhead = 16;
+  const auto ask = [&](std::size_t i) {
+    auto walk = layout.walk(digests[i]);
+    for (std::uint32_t place = 0; place < places; ++place) __builtin_prefetch(words + walk.next() / 64);
+  };
+  const std::size_t warm = std::min(digests.size(), kAhead);
+  for (std::size_t i = 0; i < warm; ++i) ask(i);
+  for (std::size_t i = 0; i < digests.size(); ++i) {
+    if (i + kAhead < digests.size()) ask(i + kAhead);
+    use(i);
+  }
+}
+
+}  // namespace
+
+void detail::contains_batch(const ClassicLayout& layout, const std::uint64_t* words,
+                            std::span<const Digest> digests, bool* out) noexcept {
+  // Half of the bits are set in a full filter, so an absent key rarely needs more than its first places.
+  for_each_prefetched(layout, words, digests, std::min(layout.hashes, 3u),
+                      [&](std::size_t i) { out[i] = contains(layout, words, digests[i]); });
+}
+
+std::uint64_t detail::insert_batch(const ClassicLayout& layout, std::uint64_t* words,
+                                   std::span<const Digest> digests, bool* was_new) noexcept {
+  std::uint64_t fresh = 0;
+  for_each_prefetched(layout, words, digests, layout.hashes, [&](std::size_t i) {
+    const bool is_new = insert(layout, words, digests[i]);
+    fresh += is_new;
+    if (was_new != nullptr) was_new[i] = is_new;
+  });
+  return fresh;
+}
+
+template class BitFilter<BloomParams>;
+
+}  // namespace probably

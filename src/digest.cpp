@@ -1,0 +1,139 @@
+#include "probably/digest.hpp"
+
+#include <sys/random.h>
+
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <system_error>
+
+#include "byte_hashes.hpp"
+
+// The functions of xxHash become part of this file, so that the digests do not depend on which
+// version of the shared library a machine has.
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace probably {
+namespace {
+
+// Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
+class SplitMix64 {
+ public:
+  explicit SplitMix64(std::uint64_t state) noexcept : state_(state) {}
+
+  std::uint64_t operator()() noexcept {
+    state_ += 0x9e3779b97f4a7c15;
+    std::uint64_t word = state_;
+    word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9;
+    word = (word ^ (word >> 27)) * 0x94d049bb133111eb;
+    return word ^ (word >> 31);
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+// The label under which a secret is fingerprinted. Files depend on it.
+constexpr std::string_view kFingerprintLabel = "probably: fingerprint of a secret";
+
+std::span<const std::byte> bytes_of(std::string_view text) noexcept {
+  return std::as_bytes(std::span<const char>(text.data(), text.size()));
+}
+
+void fill_randomly(std::span<std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::getrandom(bytes.data(), bytes.size(), 0);
+    if (count >= 0) {
+      bytes = bytes.subspan(static_cast<std::size_t>(count));
+    } else if (errno != EINTR) {
+      throw std::system_error(errno, std::generic_category(), "no randomness from getrandom");
+    }
+  }
+}
+
+}  // namespace
+
+std::string_view name(HashAlgorithm algorithm) noexcept {
+  switch (algorithm) {
+    case HashAlgorithm::xxh3:
+      return "xxh3";
+    case HashAlgorithm::siphash24:
+      return "siphash24";
+    case HashAlgorithm::murmur3:
+      return "murmur3";
+    case HashAlgorithm::xxh64:
+      return "xxh64";
+    case HashAlgorithm::fnv1a:
+      return "fnv1a";
+  }
+  return "unknown";
+}
+
+Hasher::Hasher(HashAlgorithm algorithm, std::uint64_t seed) noexcept
+    : algorithm_(algorithm), fingerprint_(seed) {
+  if (algorithm != HashAlgorithm::xxh3) {
+    secret_[0] = seed;
+    return;
+  }
+  // XXH3's own seeding only adds the seed to its constants, and digests of short keys under two
+  // small seeds then meet far too often. One step of the generator takes neighbouring seeds apart,
+  // the stream from there is the secret.
+  SplitMix64 stream{SplitMix64{seed}()};
+  for (std::uint64_t& word : secret_) word = stream();
+}
+
+Hasher Hasher::xxh3(std::uint64_t seed) noexcept { return {HashAlgorithm::xxh3, seed}; }
+
+Hasher Hasher::random() {
+  std::uint64_t seed = 0;
+  fill_randomly(std::as_writable_bytes(std::span(&seed, 1)));
+  return xxh3(seed);
+}
+
+Hasher Hasher::keyed(const SecretKey& secret) noexcept {
+  Hasher hasher(HashAlgorithm::siphash24, 0);
+  hasher.secret_[0] = detail::load_word(secret.data());
+  hasher.secret_[1] = detail::load_word(secret.data() + 8);
+  hasher.fingerprint_ = hasher.digest_bytes(bytes_of(kFingerprintLabel)).value;
+  return hasher;
+}
+
+Hasher Hasher::keyed() {
+  SecretKey secret{};
+  fill_randomly(secret);
+  return keyed(secret);
+}
+
+Hasher Hasher::murmur3(std::uint32_t seed) noexcept { return {HashAlgorithm::murmur3, seed}; }
+
+Hasher Hasher::xxh64(std::uint64_t seed) noexcept { return {HashAlgorithm::xxh64, seed}; }
+
+Hasher Hasher::fnv1a() noexcept { return {HashAlgorithm::fnv1a, 0}; }
+
+Digest Hasher::digest_bytes(std::span<const std::byte> bytes) const noexcept {
+  switch (algorithm_) {
+    case HashAlgorithm::xxh3:
+      return {XXH3_64bits_withSecret(bytes.data(), bytes.size(), secret_.data(), sizeof(secret_))};
+    case HashAlgorithm::siphash24:
+      return {detail::SipHash24(secret_[0], secret_[1]).digest(bytes)};
+    case HashAlgorithm::murmur3:
+      return {detail::murmur3_x64_128(bytes, static_cast<std::uint32_t>(secret_[0])).low};
+    case HashAlgorithm::xxh64:
+      return {XXH64(bytes.data(), bytes.size(), secret_[0])};
+    case HashAlgorithm::fnv1a:
+      break;
+  }
+  return {detail::fnv1a(bytes)};
+}
+
+Digest Hasher::digest_words(std::uint64_t word) const noexcept {
+  return digest_bytes(std::as_bytes(std::span(&word, 1)));
+}
+
+Digest Hasher::digest_words(std::uint64_t first, std::uint64_t second) const noexcept {
+  const std::array<std::uint64_t, 2> words{first, second};
+  return digest_bytes(std::as_bytes(std::span(words)));
+}
+
+}  // namespace probably

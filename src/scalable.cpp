@@ -1,0 +1,309 @@
+#include "probably/scalable.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "text.hpp"
+
+namespace probably {
+namespace {
+
+// The sum of i^-1.5 over all i >= 1. (i + 1)^-1.5 / kZeta falls slowly enough that the long links stay cheap and fast
+// enough that the sum is finite.
+constexpr double kZeta = 2.612375348685488;
+
+// Sizing goes through the mathematics library, and another machine's may round differently.
+Error links_differ() {
+  return {ErrorCode::incompatible, "The filters' links differ in geometry, though their params are equal."};
+}
+
+}  // namespace
+
+std::size_t detail::StripedCounter::stripe_of_thread() noexcept {
+  static std::atomic<std::size_t> threads = 0;
+  thread_local const std::size_t stripe = threads.fetch_add(1, std::memory_order_relaxed) % kStripes;
+  return stripe;
+}
+
+Result<ScalableParams> ScalableParams::from(const Plan& plan) {
+  if (plan.bits_per_key != 0 || plan.size_bytes != 0 || plan.hashes != 0) {
+    return Error{ErrorCode::invalid_argument,
+                 "A scalable filter grows: give keys (expected at first) and fpr, no memory and no hashes."};
+  }
+  if (auto valid = probably::validate(plan); !valid) return valid.error();
+  return ScalableParams{.first_keys = plan.keys, .fpr = plan.fpr};
+}
+
+Result<void> ScalableParams::validate() const {
+  if (first_keys < 1 || first_keys > kMaxKeys) {
+    return detail::domain_error("first_keys", first_keys, "1 to " + detail::text(kMaxKeys));
+  }
+  if (!(fpr >= kMinFpr && fpr <= kMaxFpr)) {
+    return detail::domain_error("fpr", fpr,
+                                "a rate from " + detail::text(kMinFpr) + " to " + detail::text(kMaxFpr));
+  }
+  if (growth < 2 || growth > 16) return detail::domain_error("growth", growth, "2 to 16");
+  return {};
+}
+
+std::uint64_t ScalableParams::link_keys(std::uint32_t link) const noexcept {
+  std::uint64_t keys = first_keys;
+  for (std::uint32_t i = 0; i < link && keys <= kMaxKeys; ++i) keys *= growth;
+  return keys;
+}
+
+double ScalableParams::link_fpr(std::uint32_t link) const noexcept {
+  return fpr / (kZeta * std::pow(link + 1.0, 1.5));
+}
+
+Result<BlockedParams> ScalableParams::link_params(std::uint32_t link) const {
+  return BlockedParams::from({.keys = link_keys(link), .fpr = link_fpr(link)});
+}
+
+ScalableBloom::Link::Link(BlockedBloom bits, std::uint64_t planned_keys) noexcept
+    : filter(std::move(bits)),
+      inserts_per_look(std::clamp<std::uint64_t>(planned_keys / 2048, 1, 1024)) {
+  // Between two looks every stripe may gather some insertions unseen; the link is called full that much earlier, so that
+  // the promise holds.
+  capacity = planned_keys - std::min(planned_keys - 1, detail::StripedCounter::kStripes * (inserts_per_look - 1));
+}
+
+ScalableBloom::Chain::~Chain() {
+  for (auto& link : links) delete link.load(std::memory_order_relaxed);
+}
+
+ScalableBloom::ScalableBloom(std::unique_ptr<Chain> chain) noexcept : chain_(std::move(chain)) {}
+ScalableBloom::ScalableBloom(ScalableBloom&&) noexcept = default;
+ScalableBloom& ScalableBloom::operator=(ScalableBloom&&) noexcept = default;
+ScalableBloom::~ScalableBloom() = default;
+
+Result<ScalableBloom> ScalableBloom::create(const Plan& plan, const Hasher& hasher,
+                                            const StorageOptions& options) {
+  const auto params = Params::from(plan);
+  if (!params) return params.error();
+  return create(*params, hasher, options);
+}
+
+Result<ScalableBloom> ScalableBloom::create(const Params& params, const Hasher& hasher,
+                                            const StorageOptions& options) {
+  if (auto valid = params.validate(); !valid) return valid.error();
+  auto chain = std::make_unique<Chain>(params, options);
+  auto first = make_link(params, 0, hasher, options);
+  if (!first) return first.error();
+  publish(*chain, 0, *std::move(first));
+  return ScalableBloom(std::move(chain));
+}
+
+Result<std::unique_ptr<ScalableBloom::Link>> ScalableBloom::make_link(const Params& params, std::uint32_t index,
+                                                                      const Hasher& hasher,
+                                                                      const StorageOptions& options) {
+  const auto link_params = params.link_params(index);
+  if (!link_params) return link_params.error();
+  auto filter = BlockedBloom::create(*link_params, hasher, options);
+  if (!filter) return filter.error();
+  return std::make_unique<Link>(*std::move(filter), params.link_keys(index));
+}
+
+void ScalableBloom::publish(Chain& chain, std::uint32_t index, std::unique_ptr<Link> link) noexcept {
+  Link* expected = nullptr;
+  // Release: whoever meets the link sees it whole. Acquire on failure: so does whoever helps to publish another's.
+  if (chain.links[index].compare_exchange_strong(expected, link.get(), std::memory_order_acq_rel,
+                                                 std::memory_order_acquire)) {
+    link.release();
+  }
+  // The count moves on whoever won; a thread that is stopped between the two steps holds up nobody.
+  std::uint32_t count = index;
+  chain.count.compare_exchange_strong(count, index + 1, std::memory_order_seq_cst);
+}
+
+void ScalableBloom::grow(std::uint32_t index) noexcept {
+  if (index >= kMaxLinks) return;
+  // One thread allocates; the others go on in the link that they have.
+  if (chain_->growing.exchange(true, std::memory_order_acquire)) return;
+  if (link_count() == index) {
+    try {
+      if (auto link = make_link(params(), index, hasher(), chain_->options)) {
+        publish(*chain_, index, *std::move(link));
+      } else {
+        chain_->growth_failures.fetch_add(1, std::memory_order_relaxed);
+      }
+    } catch (const std::bad_alloc&) {
+      chain_->growth_failures.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+  chain_->growing.store(false, std::memory_order_release);
+}
+
+void ScalableBloom::count_insertion(std::uint32_t index) noexcept {
+  Link& link = chain_->link(index);
+  if (link.inserted.add() % link.inserts_per_look != 0) return;
+  if (link.inserted.total() >= link.capacity && link_count() == index + 1) grow(index + 1);
+}
+
+bool ScalableBloom::insert(Digest digest) noexcept {
+  std::uint32_t count = link_count();
+  // Either this thread sees the bits that another's insertion left in an older link, or that insertion sees the newer
+  // link and comes here to decide: docs/concurrency.md, "Growth". Pairs with the fence below.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  for (std::uint32_t i = 0; i < count; ++i) chain_->link(i).filter.prefetch(digest);
+  for (std::uint32_t i = count - 1; i-- > 0;) {
+    if (chain_->link(i).filter.contains(digest)) return false;
+  }
+  if (!chain_->link(count - 1).filter.insert(digest)) return false;
+  for (;;) {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    const std::uint32_t now = link_count();
+    if (now == count) break;
+    // The chain grew meanwhile, which happens at most kMaxLinks times. The newest link decides; the links between hold the
+    // key only if another thread brought it.
+    for (std::uint32_t i = now - 1; i-- > count;) {
+      if (chain_->link(i).filter.contains(digest)) return false;
+    }
+    if (!chain_->link(now - 1).filter.insert(digest)) return false;
+    count = now;
+  }
+  count_insertion(count - 1);
+  return true;
+}
+
+void ScalableBloom::contains(std::span<const Digest> digests, std::span<bool> out) const noexcept {
+  assert(out.size() == digests.size());
+  constexpr std::size_t kChunk = 256;
+  std::array<bool, kChunk> found;
+  const std::uint32_t count = link_count();
+  for (std::size_t first = 0; first < digests.size(); first += kChunk) {
+    const auto chunk = digests.subspan(first, std::min(kChunk, digests.size() - first));
+    const auto answers = out.subspan(first, chunk.size());
+    link(count - 1).contains(chunk, answers);
+    for (std::uint32_t i = count - 1; i-- > 0;) {
+      link(i).contains(chunk, std::span(found).first(chunk.size()));
+      for (std::size_t j = 0; j < chunk.size(); ++j) answers[j] |= found[j];
+    }
+  }
+}
+
+std::uint64_t ScalableBloom::insert(std::span<const Digest> digests) noexcept {
+  return insert(digests, {});
+}
+
+std::uint64_t ScalableBloom::insert(std::span<const Digest> digests, std::span<bool> was_new) noexcept {
+  assert(was_new.empty() || was_new.size() == digests.size());
+  constexpr std::size_t kAhead = 16;
+  const auto ask = [this](Digest digest) {
+    const std::uint32_t count = link_count();
+    for (std::uint32_t i = 0; i < count; ++i) link(i).prefetch(digest);
+  };
+  for (std::size_t i = 0; i < std::min(kAhead, digests.size()); ++i) ask(digests[i]);
+  std::uint64_t fresh = 0;
+  for (std::size_t i = 0; i < digests.size(); ++i) {
+    if (i + kAhead < digests.size()) ask(digests[i + kAhead]);
+    const bool is_new = insert(digests[i]);
+    fresh += is_new;
+    if (!was_new.empty()) was_new[i] = is_new;
+  }
+  return fresh;
+}
+
+Result<void> ScalableBloom::merge(const ScalableBloom& other) {
+  if (!(params() == other.params())) {
+    return Error{ErrorCode::incompatible, "The filters differ in params; create both from the same."};
+  }
+  if (!(hasher() == other.hasher())) {
+    return Error{ErrorCode::incompatible, "The filters differ in hasher; create both with the same seed or key."};
+  }
+  const std::uint32_t count = other.link_count();
+  // Whatever can fail comes first: the links that are missing here, and the check of those that are there.
+  for (std::uint32_t i = 0; i < std::min(count, link_count()); ++i) {
+    if (!(link(i).params() == other.link(i).params())) return links_differ();
+  }
+  std::vector<std::unique_ptr<Link>> missing;
+  for (std::uint32_t i = link_count(); i < count; ++i) {
+    auto link = make_link(params(), i, hasher(), chain_->options);
+    if (!link) return link.error();
+    if (!((*link)->filter.params() == other.link(i).params())) return links_differ();
+    missing.push_back(*std::move(link));
+  }
+  for (std::uint32_t i = count - static_cast<std::uint32_t>(missing.size()); auto& link : missing) {
+    publish(*chain_, i++, std::move(link));
+  }
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Link& mine = chain_->link(i);
+    mine.filter.merge(other.link(i)).value();
+    // The keys that came with the bits count toward the link's capacity.
+    const double keys = mine.filter.approximate_size().value;
+    const std::uint64_t counted = mine.inserted.total();
+    const auto estimated = static_cast<std::uint64_t>(std::min(keys, static_cast<double>(kMaxKeys)));
+    if (estimated > counted) mine.inserted.add(estimated - counted);
+  }
+  return {};
+}
+
+void ScalableBloom::clear() noexcept {
+  const std::uint32_t count = link_count();
+  for (std::uint32_t i = 1; i < count; ++i) delete chain_->links[i].exchange(nullptr, std::memory_order_relaxed);
+  chain_->count.store(1, std::memory_order_release);
+  chain_->link(0).filter.clear();
+  chain_->link(0).inserted.reset();
+  chain_->growth_failures.store(0, std::memory_order_relaxed);
+}
+
+ScalableBloom ScalableBloom::clone() const {
+  auto chain = std::make_unique<Chain>(params(), chain_->options);
+  const std::uint32_t count = link_count();
+  for (std::uint32_t i = 0; i < count; ++i) {
+    // Counted first: an insertion between the two is in the bits but not in the count, which only delays growth by it.
+    const std::uint64_t inserted = chain_->link(i).inserted.total();
+    auto copy = std::make_unique<Link>(link(i).clone(chain_->options), params().link_keys(i));
+    copy->inserted.add(inserted);
+    publish(*chain, i, std::move(copy));
+  }
+  return ScalableBloom(std::move(chain));
+}
+
+Estimate ScalableBloom::approximate_size() const noexcept {
+  Estimate sum;
+  double variance = 0;
+  for (std::uint32_t i = 0; i < link_count(); ++i) {
+    const Estimate part = link(i).approximate_size();
+    sum.value += part.value;
+    variance += part.standard_error * part.standard_error;
+  }
+  sum.standard_error = std::sqrt(variance);
+  return sum;
+}
+
+double ScalableBloom::fill_ratio() const noexcept {
+  double set = 0;
+  double all = 0;
+  for (std::uint32_t i = 0; i < link_count(); ++i) {
+    const auto bytes = static_cast<double>(link(i).size_bytes());
+    set += link(i).fill_ratio() * bytes;
+    all += bytes;
+  }
+  return set / all;
+}
+
+double ScalableBloom::estimated_fpr() const noexcept {
+  double absent = 1;
+  for (std::uint32_t i = 0; i < link_count(); ++i) absent *= 1 - link(i).estimated_fpr();
+  return 1 - absent;
+}
+
+std::uint64_t ScalableBloom::size_bytes() const noexcept {
+  std::uint64_t bytes = 0;
+  for (std::uint32_t i = 0; i < link_count(); ++i) bytes += link(i).size_bytes();
+  return bytes;
+}
+
+bool ScalableBloom::equals(const ScalableBloom& other) const noexcept {
+  if (!(params() == other.params()) || link_count() != other.link_count()) return false;
+  for (std::uint32_t i = 0; i < link_count(); ++i) {
+    if (!(link(i) == other.link(i))) return false;
+  }
+  return true;
+}
+
+}  // namespace probably
