@@ -144,21 +144,24 @@ void ScalableBloom::count_insertion(std::uint32_t index) noexcept {
 }
 
 bool ScalableBloom::insert(Digest digest) noexcept {
+  if (contains(digest)) return false;
   std::uint32_t count = link_count();
-  // Either this thread sees the bits that another's insertion left in an older link, or that insertion sees the newer
-  // link and comes here to decide: docs/concurrency.md, "Growth". Pairs with the fence below.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  for (std::uint32_t i = 0; i < count; ++i) chain_->link(i).filter.prefetch(digest);
-  for (std::uint32_t i = count - 1; i-- > 0;) {
-    if (chain_->link(i).filter.contains(digest)) return false;
+  // The fences F1, F2 and F3 of docs/concurrency.md, "Growth": either this thread sees the bits that another's insertion
+  // left in an older link, or that insertion sees the newer link and comes here to decide.
+  if (count > 1) {
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // F1
+    for (std::uint32_t i = count - 1; i-- > 0;) {
+      if (chain_->link(i).filter.contains(digest)) return false;
+    }
   }
   if (!chain_->link(count - 1).filter.insert(digest)) return false;
   for (;;) {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // F2
     const std::uint32_t now = link_count();
     if (now == count) break;
     // The chain grew meanwhile, which happens at most kMaxLinks times. The newest link decides; the links between hold the
-    // key only if another thread brought it.
+    // key only if another thread brought it. Older links are not asked again: they may hold our own bits.
+    if (now - count > 1) std::atomic_thread_fence(std::memory_order_seq_cst);  // F3
     for (std::uint32_t i = now - 1; i-- > count;) {
       if (chain_->link(i).filter.contains(digest)) return false;
     }
