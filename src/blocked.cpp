@@ -42,6 +42,9 @@ Result<BlockedParams> BlockedParams::from(const Plan& plan) {
     };
     if (!best || better_than(*best)) best = candidate;
   }
+  if (best) {
+    if (auto paid = detail::within_budget(plan, best->size_bytes() * 8); !paid) return paid.error();
+  }
   return best;
 }
 

@@ -28,7 +28,9 @@ double predicted_fpr(std::uint64_t bits, std::uint32_t hashes, std::uint64_t key
 }  // namespace
 
 Result<BloomParams> BloomParams::from(const Plan& plan) {
-  const auto ideal = solve(plan);
+  if (auto valid = probably::validate(plan); !valid) return valid.error();
+  const bool rate_decides = plan.keys != 0 && plan.fpr != 0;
+  const auto ideal = solve(rate_decides ? Plan{.keys = plan.keys, .fpr = plan.fpr, .hashes = plan.hashes} : plan);
   if (!ideal) return ideal.error();
   BloomParams best;
   // An integer number of hashes next to the ideal one; the better of the two.
@@ -41,13 +43,14 @@ Result<BloomParams> BloomParams::from(const Plan& plan) {
     };
     const auto bits = detail::units_for(plan, 1, kMaxBits, predict);
     if (!bits) return bits.error();
-    const BloomParams candidate{std::max(*bits, plan.fpr != 0 && plan.keys != 0 ? kLeastPlannedBits : 1), hashes};
+    const BloomParams candidate{std::max(*bits, rate_decides ? kLeastPlannedBits : 1), hashes};
     const double fpr = candidate.fpr(ideal->keys);
     if (best.bits == 0 || candidate.bits < best.bits || (candidate.bits == best.bits && fpr < best_fpr)) {
       best = candidate;
       best_fpr = fpr;
     }
   }
+  if (auto paid = detail::within_budget(plan, best.bits); !paid) return paid.error();
   return best;
 }
 

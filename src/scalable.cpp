@@ -15,6 +15,9 @@ namespace {
 // enough that the sum is finite.
 constexpr double kZeta = 2.612375348685488;
 
+// The last link's share of the rate, fpr / 869, must still be a rate that a plan accepts.
+constexpr double kMinScalableFpr = 1e-9;
+
 // Sizing goes through the mathematics library, and another machine's may round differently.
 Error links_differ() {
   return {ErrorCode::incompatible, "The filters' links differ in geometry, though their params are equal."};
@@ -41,9 +44,9 @@ Result<void> ScalableParams::validate() const {
   if (first_keys < 1 || first_keys > kMaxKeys) {
     return detail::domain_error("first_keys", first_keys, "1 to " + detail::text(kMaxKeys));
   }
-  if (!(fpr >= kMinFpr && fpr <= kMaxFpr)) {
+  if (!(fpr >= kMinScalableFpr && fpr <= kMaxFpr)) {
     return detail::domain_error("fpr", fpr,
-                                "a rate from " + detail::text(kMinFpr) + " to " + detail::text(kMaxFpr));
+                                "a rate from " + detail::text(kMinScalableFpr) + " to " + detail::text(kMaxFpr));
   }
   if (growth < 2 || growth > 16) return detail::domain_error("growth", growth, "2 to 16");
   return {};

@@ -44,14 +44,14 @@ std::uint64_t least(std::uint64_t low, std::uint64_t guess, std::uint64_t limit,
   return high;
 }
 
-// The most keys at which predict(keys), which grows with them, is at most `rate`.
+// The most keys, up to kMaxKeys, at which predict(keys), which grows with them, is at most `rate`.
 template <class Predict>
 std::uint64_t most_keys(double rate, Predict&& predict) {
-  return least(0, 1024, kMaxKeys, [&](std::uint64_t keys) { return predict(keys + 1) > rate; });
+  return least(0, 1024, kMaxKeys - 1, [&](std::uint64_t keys) { return predict(keys + 1) > rate; });
 }
 
 // How many units (bits, lines, blocks) of `unit_bits` bits a valid plan asks for, where predict(units, keys) is the
-// rate. From a rate: the fewest that keep it. From a budget: all that fit.
+// rate. From keys and a rate: the fewest that keep it, whatever the budget; from a budget: all that fit.
 template <class Predict>
 Result<std::uint64_t> units_for(const Plan& plan, std::uint64_t unit_bits, std::uint64_t max_units,
                                 Predict&& predict) {
@@ -72,12 +72,17 @@ Result<std::uint64_t> units_for(const Plan& plan, std::uint64_t unit_bits, std::
                      " keys is out of reach of this kind; with the most memory it can use, the rate is " +
                      text(predict(max_units, plan.keys)) + "."};
   }
-  if (granted != 0 && units > granted / unit_bits) {
-    return Error{ErrorCode::invalid_argument, text(plan.keys) + " keys at a rate of " + text(plan.fpr) +
-                                                  " need " + text((units * unit_bits + 7) / 8) +
-                                                  " bytes, more than the " + text(granted / 8) + " granted."};
-  }
   return units;
+}
+
+// Refuses a geometry that a plan with keys, rate and memory does not pay for. Called with the best geometry that was found,
+// so that the error names the least memory that would do.
+inline Result<void> within_budget(const Plan& plan, std::uint64_t bits) {
+  const std::uint64_t granted = granted_bits(plan);
+  if (granted == 0 || bits <= granted) return {};
+  return Error{ErrorCode::invalid_argument, text(plan.keys) + " keys at a rate of " + text(plan.fpr) + " need " +
+                                                text((bits + 7) / 8) + " bytes, more than the " +
+                                                text(granted / 8) + " granted."};
 }
 
 // The mean of rate(load) over the loads of blocks when keys fall into them at random: the binomial distribution, which

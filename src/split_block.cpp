@@ -28,7 +28,9 @@ Result<SplitBlockParams> SplitBlockParams::from(const Plan& plan) {
   };
   const auto blocks = detail::units_for(plan, 256, kMaxBlocks, predict);
   if (!blocks) return blocks.error();
-  return SplitBlockParams{*blocks};
+  const SplitBlockParams params{*blocks};
+  if (auto paid = detail::within_budget(plan, params.size_bytes() * 8); !paid) return paid.error();
+  return params;
 }
 
 Result<void> SplitBlockParams::validate() const {

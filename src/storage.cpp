@@ -258,6 +258,7 @@ Result<std::uint64_t> count_resident(const AddressRange& range, std::size_t page
   for (std::uintptr_t at = round_down<std::uintptr_t>(range.begin, page); at < range.end;) {
     const std::size_t pages =
         std::min<std::size_t>((range.end - at + page - 1) / page, present.size());
+    // The kernel names mappings by number. NOLINTNEXTLINE(performance-no-int-to-ptr)
     if (::mincore(reinterpret_cast<void*>(at), pages * page, present.data()) != 0) {
       return Error{ErrorCode::io, "mincore failed: " + describe(errno) + "."};
     }

@@ -29,7 +29,7 @@ namespace probably {
 
 struct ScalableParams {
   std::uint64_t first_keys = 4096;  // planned keys of the first link, 1 to kMaxKeys
-  double fpr = 0.01;                // promised total rate
+  double fpr = 0.01;                // promised total rate, 1e-9 to kMaxFpr: each link gets a share of it
   std::uint32_t growth = 2;         // how much larger each link is than the one before: 2 to 16
 
   // plan.keys is what is expected at first; the filter grows beyond it. Memory fields are refused.

@@ -1,0 +1,63 @@
+// Digests for tests: reproducible, as many as wanted, and never one twice.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "probably/digest.hpp"
+
+namespace probably::testing {
+
+// The finaliser of splitmix64 (Steele, Lea and Flood, 2014): a bijection of 64 bits.
+constexpr std::uint64_t mix(std::uint64_t x) noexcept {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+// Stream s hands out the digests of the numbers s * 2^40 + 1, s * 2^40 + 2, ... A product with an
+// odd number and mix() are bijections, so digests differ within a stream and between streams:
+// what one stream inserts is absent from every other.
+class DigestStream {
+ public:
+  // Requires: stream < 2^24.
+  explicit constexpr DigestStream(std::uint64_t stream) noexcept : index_(stream << 40) {}
+
+  constexpr Digest next() noexcept { return {mix(++index_ * 0x9e3779b97f4a7c15)}; }
+
+  void fill(std::span<Digest> out) noexcept {
+    for (Digest& digest : out) digest = next();
+  }
+
+  std::vector<Digest> take(std::size_t count) {
+    std::vector<Digest> digests(count);
+    fill(digests);
+    return digests;
+  }
+
+ private:
+  std::uint64_t index_;
+};
+
+// FNV-1a: enough to notice one changed bit, and written down in one line wherever it is needed.
+constexpr std::uint64_t kFoldStart = 0xcbf29ce484222325;
+
+constexpr std::uint64_t fold(std::uint64_t hash, std::byte byte) noexcept {
+  return (hash ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3;
+}
+
+inline std::uint64_t fold(std::span<const std::byte> bytes) noexcept {
+  std::uint64_t hash = kFoldStart;
+  for (const std::byte byte : bytes) hash = fold(hash, byte);
+  return hash;
+}
+
+// The same, of the words' little-endian bytes.
+inline std::uint64_t fold(std::span<const std::uint64_t> words) noexcept {
+  return fold(std::as_bytes(words));
+}
+
+}  // namespace probably::testing

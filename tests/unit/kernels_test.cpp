@@ -1,0 +1,290 @@
+// The batch kernels of every target, and the inline single-key path as this file's compiler flags make
+// it, against the layouts: the specification of the bits.
+#include "simd/kernels.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "probably/batch.hpp"
+#include "probably/blocked.hpp"
+#include "probably/detail/probe.hpp"
+#include "probably/split_block.hpp"
+#include "support/filters.hpp"
+#include "support/streams.hpp"
+
+namespace probably {
+namespace {
+
+using testing::AlignedWords;
+using testing::Answers;
+using testing::DigestStream;
+
+// A way to do the batch verbs.
+template <class Layout>
+struct Path {
+  std::string name;
+  void (*contains)(const Layout&, const std::uint64_t*, std::span<const Digest>, bool*) noexcept;
+  std::uint64_t (*insert)(const Layout&, std::uint64_t*, std::span<const Digest>, bool*) noexcept;
+};
+
+// The header's path, one key at a time.
+template <class Layout>
+Path<Layout> inline_path() {
+  return {"inline",
+          [](const Layout& layout, const std::uint64_t* words, std::span<const Digest> digests,
+             bool* out) noexcept {
+            for (const Digest digest : digests) *out++ = detail::contains(layout, words, digest);
+          },
+          [](const Layout& layout, std::uint64_t* words, std::span<const Digest> digests,
+             bool* was_new) noexcept {
+            std::uint64_t fresh = 0;
+            for (const Digest digest : digests) {
+              const bool is_new = detail::insert(layout, words, digest);
+              fresh += is_new;
+              if (was_new != nullptr) *was_new++ = is_new;
+            }
+            return fresh;
+          }};
+}
+
+std::vector<Path<BlockedLayout>> paths(const BlockedLayout&) {
+  std::vector<Path<BlockedLayout>> all{inline_path<BlockedLayout>()};
+  for (const detail::Kernels* kernels : detail::supported_kernels()) {
+    all.push_back({std::string(kernels->name), kernels->contains_blocked, kernels->insert_blocked});
+  }
+  return all;
+}
+
+std::vector<Path<SplitBlockLayout>> paths(const SplitBlockLayout&) {
+  std::vector<Path<SplitBlockLayout>> all{inline_path<SplitBlockLayout>()};
+  for (const detail::Kernels* kernels : detail::supported_kernels()) {
+    all.push_back(
+        {std::string(kernels->name), kernels->contains_split_block, kernels->insert_split_block});
+  }
+  return all;
+}
+
+// Random ones, and those whose products, shifts and conversions sit at borders: few bits, all bits, and all values of
+// the top bits of a pattern, which choose words and the bit 31 that no signed lane can hold.
+std::vector<Digest> trying_digests() {
+  std::vector<Digest> digests = DigestStream(1).take(2000);
+  for (int bit = 0; bit < 64; ++bit) {
+    digests.push_back({std::uint64_t{1} << bit});
+    digests.push_back({~(std::uint64_t{1} << bit)});
+    digests.push_back({~std::uint64_t{0} << bit});
+    digests.push_back({(std::uint64_t{1} << bit) - 1});
+  }
+  for (std::uint64_t top = 0; top < 256; ++top) {
+    digests.push_back({top << 56});
+    digests.push_back({top << 24});
+    digests.push_back({top << 24 | top << 56});
+    digests.push_back({top << 24 | 0x00ffffff});
+  }
+  // Patterns whose product with a salt is small, or just below a power of two: multiples of inverses.
+  for (const std::uint32_t salt : kSalts) {
+    std::uint32_t inverse = salt;  // right to three bits; each round doubles them
+    for (int round = 0; round < 4; ++round) inverse *= 2 - salt * inverse;
+    for (const std::uint32_t product :
+         {0x00000001u, 0x7fffffffu, 0x80000000u, 0xffffffffu, 0xf8000000u, 0xc0000000u, 0x3fffffffu}) {
+      const std::uint64_t pattern = inverse * product;
+      digests.push_back({pattern});
+      digests.push_back({pattern << 32});
+      digests.push_back({pattern << 32 | pattern});
+    }
+  }
+  return digests;
+}
+
+// Inserting sets the layout's bits, no others, and reports a key as new if one of them was missing; looking up finds a
+// key exactly if none is missing.
+template <class Layout>
+void expect_equal_to_layout(const Layout& layout, std::size_t blocks) {
+  const std::vector<Digest> digests = trying_digests();
+  const std::vector<Digest> absent = DigestStream(2).take(2000);
+  std::vector<std::uint64_t> expected(blocks * Layout::kBlockWords);
+  std::vector<bool> expected_new;
+  const auto missing = [&](Digest digest) {
+    const auto place = layout.place(digest);
+    const auto masks = layout.masks(place.pattern);
+    for (std::size_t word = 0; word < masks.size(); ++word) {
+      if ((masks[word] & ~expected[place.block * Layout::kBlockWords + word]) != 0) return true;
+    }
+    return false;
+  };
+  for (const Digest digest : digests) {
+    expected_new.push_back(missing(digest));
+    const auto place = layout.place(digest);
+    const auto masks = layout.masks(place.pattern);
+    for (std::size_t word = 0; word < masks.size(); ++word) {
+      expected[place.block * Layout::kBlockWords + word] |= masks[word];
+    }
+  }
+  const auto expected_fresh = static_cast<std::uint64_t>(
+      std::count(expected_new.begin(), expected_new.end(), true));
+
+  for (const auto& path : paths(layout)) {
+    AlignedWords memory(expected.size());
+    const auto words = memory.words();
+    Answers was_new(digests.size());
+    EXPECT_EQ(path.insert(layout, words.data(), digests, was_new.span().data()), expected_fresh)
+        << path.name;
+    EXPECT_TRUE(std::equal(words.begin(), words.end(), expected.begin())) << path.name;
+    EXPECT_TRUE(std::equal(expected_new.begin(), expected_new.end(), was_new.span().begin()))
+        << path.name;
+    EXPECT_EQ(path.insert(layout, words.data(), digests, nullptr), 0u) << path.name;
+
+    Answers found(digests.size());
+    path.contains(layout, words.data(), digests, found.span().data());
+    EXPECT_EQ(found.trues(), digests.size()) << path.name;
+    Answers others(absent.size());
+    path.contains(layout, words.data(), absent, others.span().data());
+    for (std::size_t i = 0; i < absent.size(); ++i) {
+      ASSERT_EQ(others[i], !missing(absent[i])) << path.name << ", " << absent[i].value;
+    }
+  }
+}
+
+// For each key: all of its bits suffice, none of them may be missing, and no other bit counts.
+template <class Layout>
+void expect_every_bit_to_count(const Layout& layout) {
+  ASSERT_EQ(layout.place({~std::uint64_t{0}}).block, 0u) << "wants a layout of one block";
+  AlignedWords memory(Layout::kBlockWords);
+  const auto words = memory.words();
+  const auto all_paths = paths(layout);
+  for (const Digest digest : trying_digests()) {
+    const auto masks = layout.masks(layout.place(digest).pattern);
+    const auto expect_all_paths = [&](bool expected, const char* state) {
+      for (const auto& path : all_paths) {
+        bool found = !expected;
+        path.contains(layout, words.data(), std::span(&digest, 1), &found);
+        ASSERT_EQ(found, expected) << path.name << ", " << digest.value << ", " << state;
+      }
+    };
+    std::copy(masks.begin(), masks.end(), words.begin());
+    expect_all_paths(true, "its bits alone");
+    for (std::size_t word = 0; word < masks.size(); ++word) {
+      for (std::uint64_t rest = masks[word]; rest != 0; rest &= rest - 1) {
+        const std::uint64_t bit = rest & ~(rest - 1);
+        words[word] = masks[word] & ~bit;
+        expect_all_paths(false, "its bits but one");
+        std::fill(words.begin(), words.end(), ~std::uint64_t{0});
+        words[word] = ~bit;
+        expect_all_paths(false, "all bits but one of its");
+        std::copy(masks.begin(), masks.end(), words.begin());
+      }
+    }
+    for (std::size_t word = 0; word < masks.size(); ++word) words[word] = ~masks[word];
+    expect_all_paths(false, "all bits but its");
+    std::fill(words.begin(), words.end(), ~std::uint64_t{0});
+    expect_all_paths(true, "all bits");
+  }
+}
+
+TEST(Kernels, EveryTargetAnswersLikeTheLayout) {
+  for (const std::uint32_t slices : {4u, 8u, 16u}) {
+    for (const std::uint64_t lines : {1u, 2u, 3u, 64u, 1000u}) {
+      SCOPED_TRACE(::testing::Message() << lines << " lines, " << slices << " slices");
+      expect_equal_to_layout(BlockedLayout{lines, slices}, lines);
+    }
+  }
+  for (const std::uint64_t blocks : {1u, 2u, 3u, 64u, 1000u}) {
+    SCOPED_TRACE(::testing::Message() << blocks << " blocks");
+    expect_equal_to_layout(SplitBlockLayout{blocks}, blocks);
+  }
+}
+
+TEST(Kernels, EveryTargetHeedsEveryBit) {
+  for (const std::uint32_t slices : {4u, 8u, 16u}) {
+    SCOPED_TRACE(::testing::Message() << slices << " slices");
+    expect_every_bit_to_count(BlockedLayout{1, slices});
+  }
+  expect_every_bit_to_count(SplitBlockLayout{1});
+}
+
+// Batches run ahead of themselves by a window; sizes around it, and no touch beyond the end.
+TEST(Kernels, EveryTargetTakesBatchesOfEverySize) {
+  const BlockedLayout layout{50, 8};
+  const std::vector<Digest> digests = DigestStream(3).take(100);
+  for (const auto& path : paths(layout)) {
+    for (std::size_t size = 0; size <= digests.size(); ++size) {
+      AlignedWords memory(50 * 8);
+      AlignedWords expected(50 * 8);
+      const auto batch = std::span(digests).first(size);
+      Answers was_new(digests.size());
+      const std::uint64_t fresh =
+          path.insert(layout, memory.words().data(), batch, was_new.span().data());
+      for (std::size_t i = 0; i < size; ++i) {
+        EXPECT_EQ(detail::insert(layout, expected.words().data(), batch[i]), was_new[i]);
+      }
+      EXPECT_EQ(was_new.trues(), fresh) << "and none beyond the batch";
+      EXPECT_TRUE(std::equal(memory.words().begin(), memory.words().end(), expected.words().begin()));
+      Answers found(digests.size());
+      path.contains(layout, memory.words().data(), batch, found.span().data());
+      EXPECT_EQ(found.trues(), size) << path.name;
+    }
+  }
+}
+
+TEST(Kernels, InlineMasksAreTheLayouts) {
+  for (const Digest digest : trying_digests()) {
+    for (const std::uint32_t slices : {4u, 8u, 16u}) {
+      const BlockedLayout layout{1000, slices};
+      const auto pattern = layout.place(digest).pattern;
+      ASSERT_EQ(detail::masks(layout, pattern), layout.masks(pattern)) << digest.value;
+    }
+    const SplitBlockLayout layout{1000};
+    const auto pattern = layout.place(digest).pattern;
+    ASSERT_EQ(detail::masks(layout, pattern), layout.masks(pattern)) << digest.value;
+  }
+}
+
+TEST(Kernels, TheBaselineIsTheLastOfTheSupported) {
+  const auto supported = detail::supported_kernels();
+  ASSERT_FALSE(supported.empty());
+  EXPECT_EQ(supported.back()->name, "baseline");
+  std::vector<std::string_view> names;
+  for (const detail::Kernels* kernels : supported) names.push_back(kernels->name);
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end()) << "a name comes twice";
+}
+
+// Tells which target a fresh process chooses, and whether its batches set the frozen bits.
+[[noreturn]] void report_target(const char* wanted) {
+  ::setenv("PROBABLY_TARGET", wanted, 1);
+  std::cerr << "in use: " << batch_target() << ".\n";
+  BlockedBloom filter = BlockedBloom::create(BlockedParams{37, 8}).value();
+  filter.insert(DigestStream(1).take(1000));
+  std::exit(testing::fold(filter.bytes()) == 0xa3b88b107b6660a3 ? 0 : 1);
+}
+
+// The choice is made once per process, so each forced target gets a process of its own.
+class TargetDeathTest : public ::testing::Test {
+ protected:
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+TEST_F(TargetDeathTest, TheEnvironmentForcesATarget) {
+  for (const detail::Kernels* kernels : detail::supported_kernels()) {
+    const std::string wanted(kernels->name);
+    EXPECT_EXIT(report_target(wanted.c_str()), ::testing::ExitedWithCode(0),
+                "in use: " + wanted + "\\.");
+  }
+}
+
+TEST_F(TargetDeathTest, AnEmptyOrUnknownTargetLeavesTheBest) {
+  const std::string best(detail::supported_kernels().front()->name);
+  EXPECT_EXIT(report_target(""), ::testing::ExitedWithCode(0), "in use: " + best + "\\.");
+  EXPECT_EXIT(report_target("abacus"), ::testing::ExitedWithCode(0),
+              "PROBABLY_TARGET=abacus is not one of this machine's targets: " + best +
+                  ".*baseline; using " + best + "\\.\nin use: " + best + "\\.");
+}
+
+}  // namespace
+}  // namespace probably
