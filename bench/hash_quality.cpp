@@ -328,23 +328,19 @@ Secret secret_of(std::uint64_t seed) {
   return secret;
 }
 
-// Patterns of integers, distinct for i below 2^18.
-std::uint64_t sparse(std::uint64_t i) {
-  static const std::vector<std::uint64_t> kAll = [] {
-    std::vector<std::uint64_t> keys;
-    for (int a = 0; a < 64; ++a) {
-      for (int b = a + 1; b < 64; ++b) {
-        for (int c = b + 1; c < 64; ++c) {
-          for (int d = c + 1; d < 64; ++d) {
-            const std::uint64_t one = 1;
-            keys.push_back(one << a | one << b | one << c | one << d);
-          }
-        }
+// The integers with four bits set, ordered by the lowest, the second lowest, and so on.
+std::vector<std::uint64_t> four_bit_integers() {
+  constexpr std::uint64_t kOne = 1;
+  std::vector<std::uint64_t> all;
+  for (int a = 0; a < 64; ++a) {
+    for (int b = a + 1; b < 64; ++b) {
+      for (int c = b + 1; c < 64; ++c) {
+        for (int d = c + 1; d < 64; ++d)
+          all.push_back(kOne << a | kOne << b | kOne << c | kOne << d);
       }
     }
-    return keys;
-  }();
-  return kAll[i];
+  }
+  return all;
 }
 
 std::uint64_t reversed_bits(std::uint64_t value) {
@@ -353,6 +349,7 @@ std::uint64_t reversed_bits(std::uint64_t value) {
   return reversed;
 }
 
+// Distinct for i below 2^18.
 std::vector<std::pair<const char*, std::function<std::uint64_t(std::uint64_t)>>> patterns() {
   return {
       {"sequential", [](std::uint64_t i) { return i; }},
@@ -363,7 +360,7 @@ std::vector<std::pair<const char*, std::function<std::uint64_t(std::uint64_t)>>>
       {"stride 3", [](std::uint64_t i) { return 3 * i; }},
       {"stride 1,000,003", [](std::uint64_t i) { return 1'000'003 * i; }},
       {"high bits only", [](std::uint64_t i) { return i << 46; }},
-      {"four bits set", sparse},
+      {"four bits set", [all = four_bit_integers()](std::uint64_t i) { return all[i]; }},
       {"reversed bits", reversed_bits},
       {"Gray code", [](std::uint64_t i) { return i ^ (i >> 1); }},
       {"two small halves", [](std::uint64_t i) { return (i & 511) << 32 | (i >> 9); }},

@@ -74,7 +74,9 @@ struct SixteenSlices {
   }
   static bool test(const u64* line, Spot s) {
     const Mask<2> m = mask(s);
-    return covers(Lanes::load(line), m[0]) && covers(Lanes::load(line + 4), m[1]);
+    const bool low = covers(Lanes::load(line), m[0]);
+    const bool high = covers(Lanes::load(line + 4), m[1]);
+    return low & high;  // Without a branch: the low half alone lets through too many to predict.
   }
 };
 
@@ -178,20 +180,18 @@ struct FourSlicesScalar {
   static constexpr u32 kWords = 8;
   static constexpr Shape kShape = FourSlices::kShape;
   static std::array<Mark, 4> marks(Spot s) {
-    std::array<Mark, 4> result;
-    for (u32 i = 0; i < 4; ++i) {
-      const u32 product = s.x * kSalts[i];
-      result[i] = {i / 2 + 2 * (product >> 30), u64{1} << ((product >> 25 & 31) + 32 * (i % 2))};
-    }
-    return result;
+    const auto mark = [x = s.x](u32 i) {
+      const u32 product = x * kSalts[i];
+      return Mark{i / 2 + 2 * (product >> 30), u64{1} << ((product >> 25 & 31) + 32 * (i % 2))};
+    };
+    return {mark(0), mark(1), mark(2), mark(3)};
   }
   static bool test(const u64* line, Spot s) {
-    u64 all = 1;
-    for (u32 i = 0; i < 4; ++i) {
-      const u32 product = s.x * kSalts[i];
-      all &= line[i / 2 + 2 * (product >> 30)] >> ((product >> 25 & 31) + 32 * (i % 2));
-    }
-    return all != 0;
+    const auto bit = [line, x = s.x](u32 i) {
+      const u32 product = x * kSalts[i];
+      return line[i / 2 + 2 * (product >> 30)] >> ((product >> 25 & 31) + 32 * (i % 2)) & 1;
+    };
+    return (bit(0) & bit(1) & bit(2) & bit(3)) != 0;
   }
 };
 
@@ -201,13 +201,12 @@ struct TwoWords {
   static constexpr u32 kWords = 8;
   static constexpr Shape kShape{.groups = 2, .words = 4, .parts = 1, .cells = 64, .throws = 3};
   static std::array<Mark, 2> marks(Spot s) {
-    std::array<Mark, 2> result;
-    for (u32 g = 0; g < 2; ++g) {
-      const u64 h = s.x * (g != 0 ? 0x9e3779b97f4a7c15U : 0xd1342543de82ef95U);
+    const auto mark = [x = s.x](u32 first, u64 salt) {
+      const u64 h = x * salt;
       const auto bit = [h](int shift) { return u64{1} << (h >> shift & 63); };
-      result[g] = {4 * g + static_cast<u32>(h >> 62), bit(56) | bit(50) | bit(44)};
-    }
-    return result;
+      return Mark{first + static_cast<u32>(h >> 62), bit(56) | bit(50) | bit(44)};
+    };
+    return {mark(0, 0xd1342543de82ef95U), mark(4, 0x9e3779b97f4a7c15U)};
   }
   static bool test(const u64* line, Spot s) {
     const auto [first, second] = marks(s);

@@ -74,6 +74,19 @@ HWY_INLINE Lanes top_five_one_hot(Lanes lanes) {
   return hn::Shl(hn::Set(Tag{}, 1u), hn::ShiftRight<27>(lanes));
 }
 
+// Lane by lane: `yes` where the top bit of `choice` is set, else `no`.
+template <class V>
+HWY_INLINE V if_top_bit(V choice, V yes, V no) {
+  const hn::DFromV<V> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  auto sign = hn::BitCast(di, choice);
+#if HWY_TARGET == HWY_SSSE3
+  // Without a blend instruction, Highway 1.0.3 takes all bits of the lane for the mask.
+  sign = hn::BroadcastSignBit(sign);
+#endif
+  return hn::BitCast(d, hn::IfNegativeThenElse(sign, hn::BitCast(di, yes), hn::BitCast(di, no)));
+}
+
 HWY_INLINE bool none_missing(Lanes missing) {
   const Tag d;
   return hn::AllTrue(d, hn::Eq(missing, hn::Zero(d)));
@@ -106,17 +119,16 @@ template <>
 struct BlockedOps<4> {
   static HWY_INLINE bool covers(const std::uint64_t* line, LinePattern pattern) noexcept {
     const hn::FixedTag<std::uint32_t, 4> d;
-    const hn::FixedTag<std::int32_t, 4> di;
     const auto products = hn::Mul(hn::Set(d, pattern.first), hn::LoadU(d, kSalts.data()));
     const auto quarter = [&](std::size_t i) HWY_ATTR {
-      return hn::BitCast(di, hn::LoadU(d, words32(line) + 4 * i));
+      return hn::LoadU(d, words32(line) + 4 * i);
     };
-    const auto second_bit = hn::BitCast(di, hn::Add(products, products));
-    const auto lower = hn::IfNegativeThenElse(second_bit, quarter(1), quarter(0));
-    const auto upper = hn::IfNegativeThenElse(second_bit, quarter(3), quarter(2));
-    const auto chosen = hn::IfNegativeThenElse(hn::BitCast(di, products), upper, lower);
+    const auto second_bit = hn::Add(products, products);
+    const auto lower = if_top_bit(second_bit, quarter(1), quarter(0));
+    const auto upper = if_top_bit(second_bit, quarter(3), quarter(2));
+    const auto chosen = if_top_bit(products, upper, lower);
     const auto bits = hn::Shl(hn::Set(d, 1u), hn::ShiftRight<27>(hn::ShiftLeft<2>(products)));
-    return hn::AllTrue(d, hn::Eq(hn::AndNot(hn::BitCast(d, chosen), bits), hn::Zero(d)));
+    return hn::AllTrue(d, hn::Eq(hn::AndNot(chosen, bits), hn::Zero(d)));
   }
   static HWY_INLINE BlockedLayout::Masks masks(LinePattern pattern) noexcept {
     return BlockedLayout{1, 4}.masks(pattern);
@@ -128,14 +140,12 @@ template <>
 struct BlockedOps<8> {
   static HWY_INLINE bool covers(const std::uint64_t* line, LinePattern pattern) noexcept {
     const Tag d;
-    const hn::RebindToSigned<Tag> di;
     Lanes missing = hn::Zero(d);
     for (std::size_t lane = 0; lane < 8; lane += kLanes) {
       const Lanes products = lane_products(pattern.first, lane);
       const Lanes low = hn::LoadU(d, words32(line) + lane);
       const Lanes high = hn::LoadU(d, words32(line) + 8 + lane);
-      const Lanes chosen = hn::BitCast(
-          d, hn::IfNegativeThenElse(hn::BitCast(di, products), hn::BitCast(di, high), hn::BitCast(di, low)));
+      const Lanes chosen = if_top_bit(products, high, low);
       const Lanes bits = top_five_one_hot(hn::Add(products, products));
       missing = hn::Or(missing, hn::AndNot(chosen, bits));
     }
