@@ -106,7 +106,10 @@ Result<Solution> solve(const Plan& plan) {
                      " bytes, more than the " + text(granted / 8) + " granted."};
   }
   if (s.hashes == 0) s.hashes = textbook_hashes(s.bits, s.keys);
-  if (s.fpr == 0) s.fpr = textbook_fpr(s.bits, s.hashes, s.keys);
+  // With memory in plenty the rate underflows; it is small, never zero.
+  if (s.fpr == 0) {
+    s.fpr = std::max(textbook_fpr(s.bits, s.hashes, s.keys), std::numeric_limits<double>::min());
+  }
   s.bits_per_key = static_cast<double>(s.bits) / static_cast<double>(s.keys);
   s.fill = -std::expm1(static_cast<double>(s.keys) * s.hashes * std::log1p(-1 / static_cast<double>(s.bits)));
   s.lower_bound_bits_per_key = lower_bound_bits_per_key(s.fpr);

@@ -96,7 +96,8 @@ Result<ScalableBloom> ScalableBloom::create(const Params& params, const Hasher& 
   auto chain = std::make_unique<Chain>(params, options);
   auto first = make_link(params, 0, hasher, options);
   if (!first) return first.error();
-  publish(*chain, 0, *std::move(first));
+  offer(*chain, 0, *std::move(first));
+  publish(*chain, 0);
   return ScalableBloom(std::move(chain));
 }
 
@@ -110,40 +111,60 @@ Result<std::unique_ptr<ScalableBloom::Link>> ScalableBloom::make_link(const Para
   return std::make_unique<Link>(*std::move(filter), params.link_keys(index));
 }
 
-void ScalableBloom::publish(Chain& chain, std::uint32_t index, std::unique_ptr<Link> link) noexcept {
+void ScalableBloom::offer(Chain& chain, std::uint32_t index, std::unique_ptr<Link> link) noexcept {
   Link* expected = nullptr;
-  // Release: whoever meets the link sees it whole. Acquire on failure: so does whoever helps to publish another's.
+  // Release: whoever meets the link sees it whole. Acquire on failure: so does whoever publishes another's.
   if (chain.links[index].compare_exchange_strong(expected, link.get(), std::memory_order_acq_rel,
                                                  std::memory_order_acquire)) {
     link.release();
   }
-  // The count moves on whoever won; a thread that is stopped between the two steps holds up nobody.
+}
+
+void ScalableBloom::publish(Chain& chain, std::uint32_t index) noexcept {
+  // Whoever offered the link; a thread that is stopped between the two steps holds up nobody.
   std::uint32_t count = index;
   chain.count.compare_exchange_strong(count, index + 1, std::memory_order_seq_cst);
 }
 
+bool ScalableBloom::prepare(std::uint32_t index, const StorageOptions& options) noexcept {
+  try {
+    auto link = make_link(params(), index, hasher(), options);
+    if (!link) return false;
+    offer(*chain_, index, *std::move(link));
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
 void ScalableBloom::grow(std::uint32_t index) noexcept {
-  if (index >= kMaxLinks) return;
-  // One thread allocates; the others go on in the link that they have.
-  if (chain_->growing.exchange(true, std::memory_order_acquire)) return;
-  if (link_count() == index) {
-    try {
-      if (auto link = make_link(params(), index, hasher(), chain_->options)) {
-        publish(*chain_, index, *std::move(link));
-      } else {
-        chain_->growth_failures.fetch_add(1, std::memory_order_relaxed);
-      }
-    } catch (const std::bad_alloc&) {
+  if (chain_->links[index].load(std::memory_order_acquire) == nullptr) {
+    // Nobody waits for a thread that prepares the link and may have been stopped, and nobody goes on in a link that is
+    // full, or it would overflow by whatever comes meanwhile. So everybody who gets here makes one, without
+    // touching its pages, and the first is taken.
+    StorageOptions options = chain_->options;
+    options.prefault = false;
+    if (!prepare(index, options)) {
       chain_->growth_failures.fetch_add(1, std::memory_order_relaxed);
+      return;
     }
   }
-  chain_->growing.store(false, std::memory_order_release);
+  publish(*chain_, index);
 }
 
 void ScalableBloom::count_insertion(std::uint32_t index) noexcept {
   Link& link = chain_->link(index);
   if (link.inserted.add() % link.inserts_per_look != 0) return;
-  if (link.inserted.total() >= link.capacity && link_count() == index + 1) grow(index + 1);
+  const std::uint64_t inserted = link.inserted.total();
+  const std::uint32_t next = index + 1;
+  if (inserted < link.capacity / 2 || link_count() != next || next == kMaxLinks) return;
+  if (inserted >= link.capacity) {
+    grow(next);
+  } else if (!link.next_is_due.load(std::memory_order_relaxed) &&
+             !link.next_is_due.exchange(true, std::memory_order_relaxed)) {
+    // One thread, long before the others need it. If there is no memory now, there may be when the link is full.
+    prepare(next, chain_->options);
+  }
 }
 
 bool ScalableBloom::insert(Digest digest) noexcept {
@@ -233,7 +254,8 @@ Result<void> ScalableBloom::merge(const ScalableBloom& other) {
     missing.push_back(*std::move(link));
   }
   for (std::uint32_t i = count - static_cast<std::uint32_t>(missing.size()); auto& link : missing) {
-    publish(*chain_, i++, std::move(link));
+    offer(*chain_, i, std::move(link));
+    publish(*chain_, i++);
   }
   for (std::uint32_t i = 0; i < count; ++i) {
     Link& mine = chain_->link(i);
@@ -248,11 +270,13 @@ Result<void> ScalableBloom::merge(const ScalableBloom& other) {
 }
 
 void ScalableBloom::clear() noexcept {
-  const std::uint32_t count = link_count();
-  for (std::uint32_t i = 1; i < count; ++i) delete chain_->links[i].exchange(nullptr, std::memory_order_relaxed);
+  // Also the one that is prepared and not yet published.
+  for (std::uint32_t i = 1; i < kMaxLinks; ++i) delete chain_->links[i].exchange(nullptr, std::memory_order_relaxed);
   chain_->count.store(1, std::memory_order_release);
-  chain_->link(0).filter.clear();
-  chain_->link(0).inserted.reset();
+  Link& first = chain_->link(0);
+  first.filter.clear();
+  first.inserted.reset();
+  first.next_is_due.store(false, std::memory_order_relaxed);
   chain_->growth_failures.store(0, std::memory_order_relaxed);
 }
 
@@ -264,7 +288,8 @@ ScalableBloom ScalableBloom::clone() const {
     const std::uint64_t inserted = chain_->link(i).inserted.total();
     auto copy = std::make_unique<Link>(link(i).clone(chain_->options), params().link_keys(i));
     copy->inserted.add(inserted);
-    publish(*chain, i, std::move(copy));
+    offer(*chain, i, std::move(copy));
+    publish(*chain, i);
   }
   return ScalableBloom(std::move(chain));
 }

@@ -11,8 +11,9 @@
 //   insert, contains, merge (source or target), clone, observers   any number of threads, none ever waits
 //   clear, move, destroy                                 no other call on the object may run
 // A key is found by every thread that its insertion happens-before; of concurrent insertions of one new key at most
-// one returns true, also while the chain grows. The thread whose insertion fills a link allocates the next one; the others
-// go on in the old link meanwhile.
+// one returns true, also while the chain grows. A thread that finds the newest link half full prepares the next one while
+// the others go on. If it is held up until the link is full, whoever finds it full makes a link as well, and the first is
+// taken: a link takes at most one key per thread more than planned.
 #pragma once
 
 #include <array>
@@ -156,6 +157,7 @@ class ScalableBloom {
     BlockedBloom filter;
     std::uint64_t capacity;         // the count at which the next link is due
     std::uint64_t inserts_per_look;  // a thread compares the total with it every so many insertions of its own
+    std::atomic<bool> next_is_due = false;  // a thread prepares the next link, or did
     detail::StripedCounter inserted;
   };
 
@@ -164,9 +166,9 @@ class ScalableBloom {
     Params params;
     StorageOptions options;
     std::atomic<std::uint32_t> count = 0;                    // published links
-    std::array<std::atomic<Link*>, kMaxLinks> links = {};  // owned; slots below count are never null again
-    alignas(kCacheLineBytes) std::atomic<bool> growing = false;
-    std::atomic<std::uint64_t> growth_failures = 0;
+    // Owned. Slots below count are never null again; the next one may hold a link that is prepared.
+    std::array<std::atomic<Link*>, kMaxLinks> links = {};
+    alignas(kCacheLineBytes) std::atomic<std::uint64_t> growth_failures = 0;
 
     Chain(const Params& p, const StorageOptions& o) noexcept : params(p), options(o) {}
     ~Chain();
@@ -184,9 +186,13 @@ class ScalableBloom {
   static Result<std::unique_ptr<Link>> make_link(const Params& params, std::uint32_t index, const Hasher& hasher,
                                                  const StorageOptions& options);
   // Makes the link number `index` of the chain, unless another thread did.
-  static void publish(Chain& chain, std::uint32_t index, std::unique_ptr<Link> link) noexcept;
-  void count_insertion(std::uint32_t index) noexcept;
+  static void offer(Chain& chain, std::uint32_t index, std::unique_ptr<Link> link) noexcept;
+  // Lets insertions use it, unless another thread did. Requires: its slot was seen, with acquire, to hold a link.
+  static void publish(Chain& chain, std::uint32_t index) noexcept;
+  // Returns whether link `index` is there to be published.
+  bool prepare(std::uint32_t index, const StorageOptions& options) noexcept;
   void grow(std::uint32_t index) noexcept;
+  void count_insertion(std::uint32_t index) noexcept;
   [[nodiscard]] bool equals(const ScalableBloom& other) const noexcept;
 
   std::unique_ptr<Chain> chain_;

@@ -24,6 +24,8 @@
 #include <vector>
 
 #include "probably/kinds.hpp"
+#include "support/filters.hpp"
+#include "support/streams.hpp"
 
 namespace probably {
 namespace {
@@ -35,17 +37,9 @@ constexpr unsigned kCrowd = 64;
 // About as many as cores: they run at the same time, and meet in the same cache line.
 constexpr unsigned kPack = 4;
 
-// A bijection (Stafford's variant 13 of the MurmurHash3 finalizer), so distinct numbers are distinct keys.
-Digest digest_of(std::uint64_t number) noexcept {
-  std::uint64_t word = number + 0x9e3779b97f4a7c15;
-  word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9;
-  word = (word ^ (word >> 27)) * 0x94d049bb133111eb;
-  return {word ^ (word >> 31)};
-}
-
-// The i-th key of an owner: a thread, a run, a side.
+// The i-th key of an owner: a thread, a run, a side. All of them are distinct, since mix() is a bijection.
 Digest key_of(std::uint64_t owner, std::uint64_t i) noexcept {
-  return digest_of((owner << 32) + i);
+  return {testing::mix(((owner << 32) + i + 1) * 0x9e3779b97f4a7c15)};
 }
 
 std::vector<Digest> keys_of(std::uint64_t owner, std::size_t count) {
@@ -167,23 +161,9 @@ std::size_t count_missing(const F& filter, std::span<const Digest> keys) {
       std::ranges::count_if(keys, [&](Digest key) { return !filter.contains(key); }));
 }
 
-template <class Tuple>
-struct AsTypes;
-template <class... F>
-struct AsTypes<std::tuple<F...>> {
-  using Types = ::testing::Types<F...>;
-};
-
-struct KindNames {
-  template <class F>
-  static std::string GetName(int /*index*/) {
-    return std::string(name(kind_of<F>));
-  }
-};
-
 template <class F>
 class Threads : public ::testing::Test {};
-TYPED_TEST_SUITE(Threads, AsTypes<AllFilters>::Types, KindNames);
+TYPED_TEST_SUITE(Threads, testing::AllFilterTypes, testing::KindName);
 
 // --- Novelty -------------------------------------------------------------------------------------
 
@@ -221,75 +201,92 @@ struct SameKeys {
   unsigned runs;
   std::uint64_t planned_keys;
   std::size_t keys;
-  double fpr;
+  double fpr = 0.01;
 
   // Counted over all runs.
   std::uint64_t told = 0;
   std::uint64_t untold = 0;
-  std::uint64_t grown = 0;
 
+  // A run is one filter. The threads meet before every tenth only: whoever comes later to a filter finds its keys
+  // known, which costs it no write, and catches up with the first.
   void race() {
-    News news(threads, keys);
-    std::vector<Digest> digests;
-    std::unique_ptr<F> filter;
-    const auto prepare = [&](unsigned run) {
-      filter = std::make_unique<F>(make<F>(planned_keys, fpr));
-      digests = keys_of(run, keys);
-      news.clear();
+    constexpr unsigned kRunsPerRace = 10;
+    struct Run {
+      F filter;
+      std::vector<Digest> digests;
+      News news;
     };
-    const auto insert_all = [&](unsigned run, unsigned thread) {
-      const std::span<bool> was_new = news.row(thread);
-      // One by one and in a batch, in turn.
-      if (run % 4 == 3) {
-        filter->insert(std::span<const Digest>(digests), was_new);
-      } else {
-        for (std::size_t i = 0; i < keys; ++i) was_new[i] = filter->insert(digests[i]);
+    std::vector<Run> batch;
+    const auto prepare = [&](unsigned race) {
+      batch.clear();
+      for (unsigned i = 0; i < kRunsPerRace; ++i) {
+        batch.push_back({make<F>(planned_keys, fpr), keys_of(race * kRunsPerRace + i, keys), News(threads, keys)});
       }
     };
-    const auto judge = [&](unsigned run) {
-      for (std::size_t i = 0; i < keys; ++i) {
-        const unsigned times = news.told(i);
-        told += times;
-        ASSERT_LE(times, 1U) << "run " << run << ", key " << i;
-        if (times == 1) continue;
-        ++untold;
-        bool overlaps = false;
-        for_each_part(*filter, [&](const auto& part) {
-          overlaps = overlaps || shares_a_bit(part.params(), digests[i], digests);
-        });
-        ASSERT_TRUE(overlaps) << "run " << run << ", key " << i << " was new, and nobody was told";
+    const auto insert_all = [&](unsigned /*race*/, unsigned thread) {
+      for (unsigned i = 0; i < kRunsPerRace; ++i) {
+        auto& [filter, digests, news] = batch[i];
+        const std::span<bool> was_new = news.row(thread);
+        // One by one and in a batch, in turn.
+        if (i % 4 == 3) {
+          filter.insert(std::span<const Digest>(digests), was_new);
+        } else {
+          for (std::size_t key = 0; key < keys; ++key) was_new[key] = filter.insert(digests[key]);
+        }
       }
-      ASSERT_EQ(count_missing(*filter, digests), 0U) << "run " << run;
-      if constexpr (Growable<F>) grown += filter->link_count() > 1;
     };
-    repeat_race(threads, runs, prepare, insert_all, judge);
+    const auto judge = [&](unsigned race) {
+      for (unsigned i = 0; i < kRunsPerRace; ++i) judge_run(race * kRunsPerRace + i, batch[i].filter, batch[i].digests, batch[i].news);
+    };
+    ASSERT_EQ(runs % kRunsPerRace, 0U);
+    repeat_race(threads, runs / kRunsPerRace, prepare, insert_all, judge);
     EXPECT_EQ(told + untold, std::uint64_t{runs} * keys);
+  }
+
+  void judge_run(unsigned run, const F& filter, const std::vector<Digest>& digests, const News& news) {
+    for (std::size_t key = 0; key < keys; ++key) {
+      const unsigned times = news.told(key);
+      told += times;
+      EXPECT_LE(times, 1U) << "run " << run << ", key " << key;
+      if (times >= 1) continue;
+      ++untold;
+      bool overlaps = false;
+      for_each_part(filter, [&](const auto& part) {
+        overlaps = overlaps || shares_a_bit(part.params(), digests[key], digests);
+      });
+      EXPECT_TRUE(overlaps) << "run " << run << ", key " << key << " was new, and nobody was told";
+    }
+    EXPECT_EQ(count_missing(filter, digests), 0U) << "run " << run;
     if constexpr (Growable<F>) {
-      if (planned_keys <= keys) {
-        EXPECT_EQ(grown, runs) << "the chain did not grow in every run";
-      }
+      EXPECT_GE(filter.link_count(), planned_keys <= keys ? 2U : 1U) << "run " << run;
     }
   }
 };
 
 // Crowded: most keys share bits with others, as they do in a filter that is full.
 TYPED_TEST(Threads, ToldNewAtMostOnceIn1000ContendedRuns) {
-  SameKeys<TypeParam> race{.threads = kPack, .runs = 1000, .planned_keys = 500, .keys = 500, .fpr = 0.01};
-  race.race();
+  SameKeys<TypeParam> same{.threads = kPack, .runs = 1000, .planned_keys = 500, .keys = 500};
+  same.race();
   // A single thread takes less than 1 % of the keys for known. Five times as many would mean that news get lost.
-  EXPECT_LT(race.untold, race.told / 20);
+  EXPECT_LT(same.untold, same.told / 20);
 }
 
 // Sparse: many keys share no bit with another, and those must be told exactly once. A chain that grows is never
 // sparse, since its links fill one by one; ToldNewExactlyOnceWhileTheChainGrows has keys that suit it.
 TYPED_TEST(Threads, ToldNewExactlyOnceWhereNoBitsAreShared) {
-  SameKeys<TypeParam> race{.threads = kPack, .runs = 500, .planned_keys = 5000, .keys = 50, .fpr = 0.0001};
-  race.race();
+  SameKeys<TypeParam> same{.threads = kPack, .runs = 1000, .planned_keys = 5000, .keys = 50, .fpr = 0.0001};
+  same.race();
 }
 
 TYPED_TEST(Threads, ToldNewAtMostOnceByACrowd) {
-  SameKeys<TypeParam> race{.threads = kCrowd, .runs = 25, .planned_keys = 1000, .keys = 1000, .fpr = 0.01};
-  race.race();
+  SameKeys<TypeParam> same{.threads = kCrowd, .runs = 20, .planned_keys = 1000, .keys = 1000};
+  same.race();
+}
+
+// The chain grows five times on the way to fifty keys: every other key meets a link that comes up just now.
+TEST(ScalableThreads, ToldNewAtMostOnceInManyShortRuns) {
+  SameKeys<ScalableBloom> same{.threads = kPack, .runs = 10000, .planned_keys = 50, .keys = 50};
+  same.race();
 }
 
 // A hot key: it stays one piece of news however often it comes, and test before OR keeps its line shared.
@@ -312,15 +309,15 @@ TYPED_TEST(Threads, AHotKeyIsToldNewOnce) {
 // threads, each in its own link, call it new, nor may every thread believe another did.
 TEST(ScalableThreads, ToldNewExactlyOnceWhileTheChainGrows) {
   constexpr ScalableParams kParams{.first_keys = 1, .fpr = 0.01, .growth = 2};
-  constexpr unsigned kRuns = 5000;
+  constexpr unsigned kRuns = 2000;
   constexpr std::uint32_t kLinks = 5;
   constexpr std::size_t kFillers = 6;
-  const Digest key = digest_of(1);
+  const Digest key = key_of(0, 1);
 
   std::array<std::vector<Digest>, kPack> fillers;
   std::size_t chosen = 0;
   for (std::uint64_t number = 2; chosen < kPack * kFillers && number < 100'000; ++number) {
-    const Digest filler = digest_of(number);
+    const Digest filler = key_of(0, number);
     bool apart = true;
     for (std::uint32_t link = 0; link < kLinks; ++link) {
       apart = apart && !shares_a_bit(kParams.link_params(link).value(), key, std::span(&filler, 1));
@@ -408,7 +405,7 @@ TYPED_TEST(Threads, AKeyHandedOverIsFound) {
 TYPED_TEST(Threads, PollingEnds) {
   constexpr std::uint64_t kPolls = std::uint64_t{1} << 34;
   auto filter = make<TypeParam>(1000);
-  const Digest key = digest_of(7);
+  const Digest key = key_of(0, 7);
   std::atomic<bool> polling = false;
   bool found = false;
   {
@@ -518,7 +515,7 @@ TYPED_TEST(Threads, BatchesFromManyThreads) {
 TYPED_TEST(Threads, MergingBothWaysBesideWritersEndsInTheUnion) {
   constexpr unsigned kMergers = 4;
   constexpr unsigned kWriters = 16;
-  constexpr std::size_t kShare = 500;
+  constexpr std::size_t kShare = 5000;
   const auto keys = keys_of(3, kShare * kWriters);
   auto left = make<TypeParam>(keys.size());
   auto right = make<TypeParam>(keys.size());
@@ -532,7 +529,7 @@ TYPED_TEST(Threads, MergingBothWaysBesideWritersEndsInTheUnion) {
       writing.fetch_sub(1, std::memory_order_relaxed);
       return;
     }
-    for (int round = 0; round < 200 && writing.load(std::memory_order_relaxed) > 0; ++round) {
+    for (int round = 0; round < 2000 && writing.load(std::memory_order_relaxed) > 0; ++round) {
       const auto merged = thread % 2 == 0 ? left.merge(right) : right.merge(left);
       if (!merged) refused.fetch_add(1, std::memory_order_relaxed);
     }
@@ -654,24 +651,31 @@ TYPED_TEST(Threads, AllCallsTogether) {
   }
 }
 
-// A crowd that inserts new keys only, so that links fill as fast as they can. The chain keeps its promise, as one
-// thread would; the links that the moments of growth overfill stay few.
+// A crowd that inserts new keys only, so that links fill as fast as they can. A thread that is stopped while it makes the
+// next link must not let the others overfill the last one: no link takes more than one key per thread too many, which
+// is 3.2 % of the first link and less of the others, and raises the sum of the links' rates, 0.0074 when
+// eight are full, by less than a fifth.
 TEST(ScalableThreads, ACrowdKeepsThePromise) {
-  constexpr std::uint64_t kShare = 2000;
+  constexpr std::uint64_t kShare = 3000;
   constexpr double kPromise = 0.01;
-  auto filter = ScalableBloom::create(ScalableParams{.first_keys = 1000, .fpr = kPromise}).value();
-  run_together(kCrowd, [&](unsigned thread) {
-    for (std::uint64_t i = 0; i < kShare; ++i) filter.insert(key_of(100 + thread, i));
-  });
-  std::uint64_t missed = 0;
-  for (std::uint64_t thread = 0; thread < kCrowd; ++thread) {
-    for (std::uint64_t i = 0; i < kShare; ++i) missed += !filter.contains(key_of(100 + thread, i));
+  for (std::uint64_t round = 0; round < 5; ++round) {
+    auto filter = ScalableBloom::create(ScalableParams{.first_keys = 2000, .fpr = kPromise}).value();
+    const std::uint64_t owner = 100 + round * kCrowd;
+    run_together(kCrowd, [&](unsigned thread) {
+      for (std::uint64_t i = 0; i < kShare; ++i) filter.insert(key_of(owner + thread, i));
+    });
+    for (std::uint64_t thread = 0; thread < kCrowd; ++thread) {
+      ASSERT_EQ(count_missing(filter, keys_of(owner + thread, kShare)), 0U);
+    }
+    EXPECT_EQ(filter.growth_failures(), 0U);
+    EXPECT_GE(filter.link_count(), 7U);
+    EXPECT_LE(filter.estimated_fpr(), kPromise);
+    for (std::uint32_t i = 0; i < filter.link_count(); ++i) {
+      const Estimate size = filter.link(i).approximate_size();
+      EXPECT_LE(size.value, static_cast<double>(filter.params().link_keys(i) + kCrowd) + 5 * size.standard_error)
+          << "link " << i;
+    }
   }
-  EXPECT_EQ(missed, 0U);
-  EXPECT_EQ(filter.growth_failures(), 0U);
-  RecordProperty("links", static_cast<int>(filter.link_count()));
-  RecordProperty("estimated_fpr", std::to_string(filter.estimated_fpr()));
-  std::printf("links %u fpr %f\n", filter.link_count(), filter.estimated_fpr());
 }
 
 }  // namespace

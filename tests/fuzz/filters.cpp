@@ -1,0 +1,180 @@
+// Any sequence of operations on any geometry of every kind, against a model: a plain set of digests.
+//
+// The model knows no false positive, so it says what must be found; and every vector target, the single-key path and the
+// batches must agree to the bit.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "probably/kinds.hpp"
+#include "simd/kernels.hpp"
+
+namespace {
+
+using namespace probably;
+
+// Takes numbers off the front of the input; zeros when it is used up.
+class Input {
+ public:
+  Input(const std::uint8_t* data, std::size_t size) : bytes_(data, size) {}
+
+  std::uint64_t number(std::size_t width) {
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < width && !bytes_.empty(); ++i) {
+      value = value << 8 | bytes_.front();
+      bytes_ = bytes_.subspan(1);
+    }
+    return value;
+  }
+  // Half of them from a small set, so that keys come twice; half of them anything.
+  Digest digest() {
+    const std::uint64_t first = number(1);
+    return {first < 128 ? first * 0x9e3779b97f4a7c15u : number(8)};
+  }
+  [[nodiscard]] bool done() const { return bytes_.empty(); }
+
+ private:
+  std::span<const std::uint8_t> bytes_;
+};
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+template <class F>
+void check_all_found(const F& filter, const std::set<Digest>& model) {
+  for (const Digest digest : model) require(filter.contains(digest));
+}
+
+// Every target's batch verbs against the single-key path, on a copy.
+template <class F, class Contains, class Insert>
+void check_targets(const F& filter, std::span<const Digest> digests, Contains&& contains, Insert&& insert) {
+  auto expected = filter.clone();
+  std::vector<char> found;
+  std::vector<char> fresh;
+  for (const Digest digest : digests) found.push_back(filter.contains(digest));
+  for (const Digest digest : digests) fresh.push_back(expected.insert(digest));
+  for (const detail::Kernels* kernels : detail::supported_kernels()) {
+    std::array<bool, 64> out{};
+    contains(*kernels, filter, digests, out.data());
+    for (std::size_t i = 0; i < digests.size(); ++i) require(out[i] == (found[i] != 0));
+    // The copy's own memory, written by this target.
+    auto copy = filter.clone();
+    auto* words = const_cast<std::uint64_t*>(copy.storage().words());
+    insert(*kernels, copy, words, digests, out.data());
+    for (std::size_t i = 0; i < digests.size(); ++i) require(out[i] == (fresh[i] != 0));
+    require(copy == expected);
+  }
+}
+
+template <class F>
+void run(Input& input, const typename F::Params& params) {
+  auto created = F::create(params);
+  auto other_created = F::create(params);
+  if (!created || !other_created) return;
+  F& filter = *created;
+  F& other = *other_created;
+  std::set<Digest> model;
+  std::set<Digest> other_model;
+  double fill = 0;
+  while (!input.done()) {
+    switch (input.number(1) % 7) {
+      case 0: {
+        const Digest digest = input.digest();
+        const bool known = model.contains(digest);
+        const bool was_new = filter.insert(digest);
+        require(!(known && was_new));
+        require(filter.contains(digest));
+        model.insert(digest);
+        break;
+      }
+      case 1: {
+        std::vector<Digest> digests(input.number(1) % 64);
+        for (Digest& digest : digests) digest = input.digest();
+        std::array<bool, 64> out{};
+        auto singly = filter.clone();
+        std::uint64_t expected = 0;
+        for (const Digest digest : digests) expected += singly.insert(digest);
+        require(filter.insert(digests, std::span(out).first(digests.size())) == expected);
+        require(filter == singly);
+        filter.contains(digests, std::span(out).first(digests.size()));
+        for (std::size_t i = 0; i < digests.size(); ++i) require(out[i]);
+        model.insert(digests.begin(), digests.end());
+        break;
+      }
+      case 2: {
+        const Digest digest = input.digest();
+        other.insert(digest);
+        other_model.insert(digest);
+        break;
+      }
+      case 3:
+        require(filter.merge(other).has_value());
+        model.insert(other_model.begin(), other_model.end());
+        break;
+      case 4:
+        filter.clear();
+        model.clear();
+        fill = 0;
+        require(filter == F::create(params).value());
+        break;
+      case 5: {
+        std::vector<Digest> digests(input.number(1) % 64);
+        for (Digest& digest : digests) digest = input.digest();
+        if constexpr (kind_of<F> == Kind::blocked) {
+          check_targets(
+              filter, digests,
+              [](const detail::Kernels& k, const F& f, auto d, bool* out) {
+                k.contains_blocked(f.params().layout(), f.storage().words(), d, out);
+              },
+              [](const detail::Kernels& k, const F& f, std::uint64_t* words, auto d, bool* out) {
+                k.insert_blocked(f.params().layout(), words, d, out);
+              });
+        } else if constexpr (kind_of<F> == Kind::split_block) {
+          check_targets(
+              filter, digests,
+              [](const detail::Kernels& k, const F& f, auto d, bool* out) {
+                k.contains_split_block(f.params().layout(), f.storage().words(), d, out);
+              },
+              [](const detail::Kernels& k, const F& f, std::uint64_t* words, auto d, bool* out) {
+                k.insert_split_block(f.params().layout(), words, d, out);
+              });
+        }
+        break;
+      }
+      default:
+        check_all_found(filter, model);
+        require(filter.estimated_fpr() >= 0 && filter.estimated_fpr() <= 1);
+        require(filter.approximate_size().value >= 0);
+        if constexpr (!Growable<F>) {
+          require(filter.fill_ratio() >= fill);
+          fill = filter.fill_ratio();
+        }
+    }
+  }
+  check_all_found(filter, model);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Input input(data, size);
+  switch (input.number(1) % 4) {
+    case 0:
+      run<Bloom>(input, {input.number(2), static_cast<std::uint32_t>(input.number(1) % 70)});
+      break;
+    case 1:
+      run<BlockedBloom>(input, {input.number(1), 4u << (input.number(1) % 4)});
+      break;
+    case 2:
+      run<SplitBlockBloom>(input, {input.number(1)});
+      break;
+    default:
+      run<ScalableBloom>(input, {input.number(1) + 1, 0.001 * static_cast<double>(input.number(1) + 1),
+                                 static_cast<std::uint32_t>(2 + input.number(1) % 4)});
+  }
+  return 0;
+}
