@@ -1,10 +1,13 @@
 // What the filters refuse at compile time.
 #include <array>
+#include <cstddef>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "probably/blocked.hpp"
 #include "probably/bloom.hpp"
+#include "probably/scalable.hpp"
 
 namespace {
 
@@ -57,6 +60,95 @@ namespace {
 #pragma GCC diagnostic error "-Wunused-result"
 [[maybe_unused]] void forgotten_result(probably::BlockedBloom& filter, const probably::BlockedBloom& other) {
   filter.merge(other);
+}
+#endif
+
+// nullptr converts to a string view in C++20, and reading it would crash.
+// FAIL_8: no matching (member )?function
+#if defined(FAIL_8)
+[[maybe_unused]] bool null_key(probably::BlockedBloom& filter) { return filter.insert(nullptr); }
+#endif
+
+// Where do the answers go?
+// FAIL_9: no matching (member )?function
+#if defined(FAIL_9)
+[[maybe_unused]] bool batch_without_answers(const probably::BlockedBloom& filter,
+                                            std::span<const int> keys) {
+  return filter.contains(keys);
+}
+#endif
+
+// std::vector<bool> has bits, not bools in a row.
+// FAIL_10: no matching (member )?function
+#if defined(FAIL_10)
+[[maybe_unused]] void packed_answers(const probably::BlockedBloom& filter,
+                                     std::span<const int> keys, std::vector<bool>& out) {
+  filter.contains(keys, out);
+}
+#endif
+
+// FAIL_11: no matching (member )?function
+#if defined(FAIL_11)
+[[maybe_unused]] void bytes_as_keys(probably::ScalableBloom& filter,
+                                    std::span<const std::byte> keys, std::span<bool> out) {
+  filter.insert(keys, out);
+}
+#endif
+
+// A vector of keys is no key; to insert them all, pass a span.
+// FAIL_12: no matching (member )?function
+#if defined(FAIL_12)
+[[maybe_unused]] bool container_as_key(probably::BlockedBloom& filter,
+                                       const std::vector<std::string>& keys) {
+  return filter.insert(keys);
+}
+#endif
+
+// FAIL_13: (no match for .operator==|invalid operands to binary expression)
+#if defined(FAIL_13)
+[[maybe_unused]] bool equal_to_another_kind(const probably::BlockedBloom& filter,
+                                            const probably::Bloom& other) {
+  return filter == other;
+}
+#endif
+
+// FAIL_14: deleted
+#if defined(FAIL_14)
+[[maybe_unused]] void copy_of_a_chain(probably::ScalableBloom& filter,
+                                      const probably::ScalableBloom& other) {
+  filter = other;
+}
+#endif
+
+// FAIL_15: (discards qualifiers|not marked const|no matching (member )?function)
+#if defined(FAIL_15)
+[[maybe_unused]] void clear_of_const(const probably::ScalableBloom& filter) { filter.clear(); }
+#endif
+
+// A lookup without its answer does nothing.
+// FAIL_16: nodiscard
+#if defined(FAIL_16)
+#pragma GCC diagnostic error "-Wunused-result"
+[[maybe_unused]] void forgotten_answer(const probably::BlockedBloom& filter) {
+  filter.contains("text");
+}
+#endif
+
+// A result says whether there is a filter; it is not the filter.
+// FAIL_17: (conversion from|no viable conversion|cannot convert)
+#if defined(FAIL_17)
+[[maybe_unused]] probably::BlockedBloom unchecked() {
+  return probably::BlockedBloom::create({.keys = 1000, .fpr = 0.01});
+}
+#endif
+
+// Success is asked for, not assumed in passing.
+// FAIL_18: (conversion from|no viable conversion|cannot convert)
+#if defined(FAIL_18)
+[[maybe_unused]] bool silent_conversion(probably::BlockedBloom& filter,
+                                        const probably::BlockedBloom& other) {
+  const bool merged = filter.merge(other);
+  return merged;
 }
 #endif
 

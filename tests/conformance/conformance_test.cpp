@@ -297,7 +297,8 @@ TYPED_TEST(Conformance, MergeRefusesAnotherHasherChangingNothing) {
       EXPECT_NE(refused.error().message.find("hasher"), std::string::npos);
       EXPECT_EQ(filter, before);
     }
-    EXPECT_NE(this->create(params), this->create(params, Hasher::xxh3(1))) << "equal bits, other hasher";
+    EXPECT_NE(this->create(params), this->create(params, Hasher::xxh3(1)))
+        << "equal bits, other hasher";
   }
 }
 

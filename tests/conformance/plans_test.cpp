@@ -93,8 +93,8 @@ TYPED_TEST(Plans, ARateIsKeptAtThePlannedKeys) {
 TYPED_TEST(Plans, ABudgetIsUsedAndNeverExceeded) {
   if constexpr (!Growable<TypeParam>) {
     for (const std::uint64_t bytes : {64u, 65u, 127u, 1'000u, 12'345u, 1'000'000u}) {
-      for (const Plan& plan : {Plan{.keys = 1'000, .size_bytes = bytes},
-                               Plan{.fpr = 0.01, .size_bytes = bytes}}) {
+      for (const Plan& plan :
+           {Plan{.keys = 1'000, .size_bytes = bytes}, Plan{.fpr = 0.01, .size_bytes = bytes}}) {
         const auto params = TypeParam::Params::from(plan).value();
         // Classic filters have a budget in bits, stored in words.
         EXPECT_LE(params.size_bytes(), (bytes + 7) / 8 * 8);
@@ -180,7 +180,8 @@ TYPED_TEST(Plans, PredictionsGrowWithTheKeys) {
 
 TYPED_TEST(Plans, FillIsWhatWasPredicted) {
   if constexpr (!Growable<TypeParam>) {
-    // 100,000 keys: the standard deviation of the fill is about 0.1 % of it; also at three times the plan.
+    // 100,000 keys: the standard deviation of the fill is about 0.1 % of it; also at three times
+    // the plan.
     for (const std::uint64_t keys : {30'000u, 100'000u, 300'000u}) {
       TypeParam filter = TypeParam::create({.keys = 100'000, .fpr = 0.01}).value();
       filter.insert(DigestStream(1).take(keys));
@@ -189,8 +190,8 @@ TYPED_TEST(Plans, FillIsWhatWasPredicted) {
   }
 }
 
-// The rate that the bits give is exact for this filter, so only the sample's deviation is left: four
-// standard errors of a million lookups. At the plan and at twice of it.
+// The rate that the bits give is exact for this filter, so only the sample's deviation is left:
+// four standard errors of a million lookups. At the plan and at twice of it.
 TYPED_TEST(Plans, TheEstimatedRateIsTheMeasuredRate) {
   for (const double fpr : {0.1, 0.01, 0.001}) {
     TypeParam filter = TypeParam::create({.keys = 20'000, .fpr = fpr}).value();
@@ -201,7 +202,8 @@ TYPED_TEST(Plans, TheEstimatedRateIsTheMeasuredRate) {
       constexpr double kQueries = 1'000'000;
       const double measured =
           static_cast<double>(count_found(filter, DigestStream(3).take(1'000'000))) / kQueries;
-      EXPECT_NEAR(measured, estimated, 4 * std::sqrt(estimated * (1 - estimated) / kQueries)) << fpr;
+      EXPECT_NEAR(measured, estimated, 4 * std::sqrt(estimated * (1 - estimated) / kQueries))
+          << fpr;
       if constexpr (!Growable<TypeParam>) {
         const std::uint64_t count = round == 0 ? 20'000 : 40'000;
         EXPECT_NEAR(estimated / filter.params().fpr(count), 1, 0.1);
@@ -279,8 +281,8 @@ TYPED_TEST(Plans, AFilterAdoptsBorrowedMemory) {
         filter.insert(digests);
         EXPECT_EQ(words_of(filter).data(), memory.words().data());
       }
-      // The bits are the caller's; a second filter over them finds the keys, and so does a clone of it,
-      // which needs them no longer.
+      // The bits are the caller's; a second filter over them finds the keys, and so does a clone of
+      // it, which needs them no longer.
       TypeParam again = TypeParam::adopt(params, Hasher{}, Storage::borrow(memory.words())).value();
       EXPECT_TRUE(contains_all(again, digests));
       const TypeParam copy = again.clone();
@@ -313,8 +315,7 @@ TYPED_TEST(Plans, AdoptRefusesWhatDoesNotFit) {
     typename TypeParam::Params bad{};
     EXPECT_FALSE(TypeParam::adopt(bad, Hasher{}, Storage::borrow(memory.words())));
     // Whole lines are accepted, too: what Storage::allocate() hands out.
-    EXPECT_TRUE(
-        TypeParam::adopt(params, Hasher{}, Storage::allocate(params.size_bytes()).value()));
+    EXPECT_TRUE(TypeParam::adopt(params, Hasher{}, Storage::allocate(params.size_bytes()).value()));
   }
 }
 

@@ -1,5 +1,5 @@
-// Laws that hold for every kind and every sequence of calls, tried on random ones. RapidCheck prints the
-// seed of a failure and shrinks it to a small case; RC_PARAMS="seed=..." repeats it.
+// Laws that hold for every kind and every sequence of calls, tried on random ones. RapidCheck
+// prints the seed of a failure and shrinks it to a small case; RC_PARAMS="seed=..." repeats it.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -23,8 +23,8 @@ using testing::Answers;
 
 using Keys = std::vector<std::uint16_t>;
 
-// A filter beside a std::unordered_set that is told the same. Every call is checked against the set,
-// every state for false negatives and for the laws of fill and size.
+// A filter beside a std::unordered_set that is told the same. Every call is checked against the
+// set, every state for false negatives and for the laws of fill and size.
 template <class F>
 class Checked {
  public:
@@ -315,7 +315,8 @@ TYPED_TEST(Property, BytesAndLinksNeverShrinkByInserting) {
 TYPED_TEST(Property, PlansKeepTheirRate) {
   if constexpr (!Growable<TypeParam>) {
     EXPECT_TRUE(rc::check([] {
-      const auto keys = static_cast<std::uint64_t>(*rc::gen::inRange<std::int64_t>(1, 2'000'000'000));
+      const auto keys =
+          static_cast<std::uint64_t>(*rc::gen::inRange<std::int64_t>(1, 2'000'000'000));
       // From 0.5 to about 10^-8, even in the logarithm.
       const double fpr = 0.5 * std::pow(10.0, -0.01 * *rc::gen::inRange(0, 770));
       const Plan plan{.keys = keys, .fpr = fpr};

@@ -40,7 +40,8 @@ std::vector<typename F::Params> sample_params() {
   if constexpr (kind_of<F> == Kind::bloom) {
     return {{1, 1}, {63, 2}, {64, 64}, {65, 3}, {1000, 7}, {9586, 7}, {100'003, 13}};
   } else if constexpr (kind_of<F> == Kind::blocked) {
-    return {{1, 4}, {1, 8}, {1, 16}, {2, 8}, {7, 4}, {7, 8}, {7, 16}, {300, 4}, {300, 8}, {300, 16}};
+    return {{1, 4}, {1, 8},  {1, 16},  {2, 8},   {7, 4},
+            {7, 8}, {7, 16}, {300, 4}, {300, 8}, {300, 16}};
   } else if constexpr (kind_of<F> == Kind::split_block) {
     return {{1}, {2}, {3}, {64}, {1001}};
   } else {

@@ -139,7 +139,8 @@ TEST(BlockedBloom, PlansTheFewestLines) {
   }
 }
 
-// What the header promises: 5 % more bits than a classic filter at 1 %, 9 % at 0.1 %, 20 % at 0.01 %.
+// What the header promises: 5 % more bits than a classic filter at 1 %, 9 % at 0.1 %, 20 % at 0.01
+// %.
 TEST(BlockedBloom, CostsWhatTheHeaderSays) {
   const auto cost = [](double fpr) {
     const Plan plan{.keys = 10'000'000, .fpr = fpr};
@@ -166,9 +167,9 @@ TEST(BlockedBloom, PlansWithGivenSlices) {
 }
 
 TEST(BlockedBloom, PlansForATrillionKeysAndRatesDownToOneInATrillion) {
-  EXPECT_LE(BlockedParams::from({.keys = 1'000'000'000'000, .fpr = 0.01}).value().fpr(
-                1'000'000'000'000),
-            0.01);
+  EXPECT_LE(
+      BlockedParams::from({.keys = 1'000'000'000'000, .fpr = 0.01}).value().fpr(1'000'000'000'000),
+      0.01);
   const BlockedParams rare = BlockedParams::from({.keys = 1'000'000, .fpr = 1e-12}).value();
   EXPECT_EQ(rare.slices, 16u);
   EXPECT_LE(rare.fpr(1'000'000), 1e-12);
@@ -188,7 +189,8 @@ TEST(BlockedBloom, ParamsErrorsNameArgumentValueAndRange) {
 TEST(BlockedBloom, ABudgetErrorNamesTheLeastMemoryThatWouldDo) {
   const Plan plan{.keys = 1'000'000, .fpr = 0.01};
   const std::uint64_t need = BlockedParams::from(plan).value().size_bytes();
-  const auto refused = BlockedParams::from({.keys = plan.keys, .fpr = plan.fpr, .size_bytes = 1000});
+  const auto refused =
+      BlockedParams::from({.keys = plan.keys, .fpr = plan.fpr, .size_bytes = 1000});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message, "1000000 keys at a rate of 0.01 need " + std::to_string(need) +
                                          " bytes, more than the 1000 granted.");

@@ -49,7 +49,8 @@ TEST(Bloom, BitsAreFrozen) {
 TEST(ClassicLayout, PlacesAreFrozen) {
   EXPECT_EQ(places({1000, 5}, {0x0123456789abcdef}),
             (std::vector<std::uint64_t>{4, 175, 789, 523, 883}));
-  std::vector<Digest> digests{{0}, {1}, {~std::uint64_t{0}}, {0x8000000000000000}, {0x0123456789abcdef}};
+  std::vector<Digest> digests{
+      {0}, {1}, {~std::uint64_t{0}}, {0x8000000000000000}, {0x0123456789abcdef}};
   for (const Digest digest : DigestStream(2).take(1000)) digests.push_back(digest);
   const auto all_places = [&](std::uint64_t bits) {
     std::vector<std::uint64_t> all;
@@ -75,8 +76,8 @@ TEST(ClassicLayout, NoDigestIsDegenerate) {
   }
 }
 
-// With many hashes in few bits, most keys meet a place twice. The decider of an insertion must then be
-// the first visit: a second one finds the bit set, by the key itself.
+// With many hashes in few bits, most keys meet a place twice. The decider of an insertion must then
+// be the first visit: a second one finds the bit set, by the key itself.
 TEST(Bloom, PlacesThatComeTwiceDoNotHideANewKey) {
   for (std::uint64_t bits = 1; bits <= 130; ++bits) {
     for (const std::uint32_t hashes : {1u, 2u, 3u, 7u, 16u, 63u, 64u}) {
@@ -123,9 +124,11 @@ TEST(Bloom, PlansTheFewestBits) {
         EXPECT_GT((BloomParams{params.bits - 1, hashes}.fpr(keys)), fpr)
             << keys << " keys, " << hashes << " hashes";
       }
-      // Above the textbook's m, which takes k for a real number, by a few per cent in small filters.
-      EXPECT_LE(static_cast<double>(params.bits),
-                static_cast<double>(textbook_bits(keys, fpr)) * (keys > 10'000 ? 1.012 : 1.08) + 512);
+      // Above the textbook's m, which takes k for a real number, by a few per cent in small
+      // filters.
+      EXPECT_LE(
+          static_cast<double>(params.bits),
+          static_cast<double>(textbook_bits(keys, fpr)) * (keys > 10'000 ? 1.012 : 1.08) + 512);
     }
   }
 }
@@ -165,7 +168,8 @@ TEST(Bloom, PlansForATrillionKeysAndRatesDownToOneInATrillion) {
     const std::uint64_t keys = 1'000'000'000'000;
     const auto params = BloomParams::from({.keys = keys, .fpr = fpr});
     if (fpr < 1e-7) {
-      // Among 10^12 digests of 64 bits, one absent key in 18 million has the digest of a present one.
+      // Among 10^12 digests of 64 bits, one absent key in 18 million has the digest of a present
+      // one.
       ASSERT_FALSE(params);
       EXPECT_NE(params.error().message.find("out of reach"), std::string::npos);
       continue;
@@ -182,8 +186,7 @@ TEST(Bloom, ParamsErrorsNameArgumentValueAndRange) {
             "bits is 0; accepted is 1 to 1152921504606846976.");
   EXPECT_EQ(Bloom::create(BloomParams{(std::uint64_t{1} << 60) + 1, 1}).error().message,
             "bits is 1152921504606846977; accepted is 1 to 1152921504606846976.");
-  EXPECT_EQ(Bloom::create(BloomParams{64, 0}).error().message,
-            "hashes is 0; accepted is 1 to 64.");
+  EXPECT_EQ(Bloom::create(BloomParams{64, 0}).error().message, "hashes is 0; accepted is 1 to 64.");
   EXPECT_EQ(Bloom::create(BloomParams{64, 65}).error().message,
             "hashes is 65; accepted is 1 to 64.");
 }

@@ -42,16 +42,18 @@ TEST(Capacity, PlansForGrowthAndHeadroom) {
               0.01);
   EXPECT_EQ(design_keys({.current_keys = 100}).value(), 120u);
   EXPECT_EQ(design_keys({.current_keys = 100, .headroom = 0}).value(), 100u);
-  EXPECT_EQ(design_keys({.current_keys = 100, .yearly_growth = 1, .years = 3, .headroom = 0}).value(),
-            800u);
+  EXPECT_EQ(
+      design_keys({.current_keys = 100, .yearly_growth = 1, .years = 3, .headroom = 0}).value(),
+      800u);
   EXPECT_EQ(design_keys({.current_keys = 3, .headroom = 0.5}).value(), 5u) << "rounds up";
   EXPECT_EQ(design_keys({.current_keys = kMaxKeys, .years = 0, .headroom = 0}).value(), kMaxKeys);
 }
 
 TEST(Capacity, AShrinkingSetStillNeedsTheRoomOfToday) {
-  EXPECT_EQ(design_keys({.current_keys = 1'000, .yearly_growth = -0.5, .years = 5, .headroom = 0.25})
-                .value(),
-            1'250u);
+  EXPECT_EQ(
+      design_keys({.current_keys = 1'000, .yearly_growth = -0.5, .years = 5, .headroom = 0.25})
+          .value(),
+      1'250u);
 }
 
 TEST(Capacity, GrowthErrorsNameArgumentValueAndRange) {
@@ -63,8 +65,7 @@ TEST(Capacity, GrowthErrorsNameArgumentValueAndRange) {
             "yearly_growth is -1; accepted is -0.99 to 100 (0.4 is 40 % a year).");
   EXPECT_EQ(error_of(Growth{.current_keys = 1, .yearly_growth = 101}),
             "yearly_growth is 101; accepted is -0.99 to 100 (0.4 is 40 % a year).");
-  EXPECT_EQ(error_of(Growth{.current_keys = 1, .years = -1}),
-            "years is -1; accepted is 0 to 100.");
+  EXPECT_EQ(error_of(Growth{.current_keys = 1, .years = -1}), "years is -1; accepted is 0 to 100.");
   EXPECT_EQ(error_of(Growth{.current_keys = 1, .years = 101}),
             "years is 101; accepted is 0 to 100.");
   EXPECT_EQ(error_of(Growth{.current_keys = 1, .headroom = -0.1}),
@@ -78,12 +79,11 @@ TEST(Capacity, GrowthErrorsNameArgumentValueAndRange) {
 }
 
 TEST(Capacity, AForecastBeyondAllFiltersIsAnError) {
-  EXPECT_EQ(error_of(Growth{
-                .current_keys = 1'000'000, .yearly_growth = 9, .years = 10, .headroom = 0}),
-            "The forecast is 1e+16 keys, more than a filter can be planned for "
-            "(1000000000000000). Plan for fewer years.");
-  EXPECT_EQ(error_of(Growth{.current_keys = 1, .yearly_growth = 100, .years = 100})
-                .substr(0, 12),
+  EXPECT_EQ(
+      error_of(Growth{.current_keys = 1'000'000, .yearly_growth = 9, .years = 10, .headroom = 0}),
+      "The forecast is 1e+16 keys, more than a filter can be planned for "
+      "(1000000000000000). Plan for fewer years.");
+  EXPECT_EQ(error_of(Growth{.current_keys = 1, .yearly_growth = 100, .years = 100}).substr(0, 12),
             "The forecast");
 }
 
@@ -96,20 +96,18 @@ TEST(Capacity, TellsWhenAFilterIsFull) {
 
 TEST(Capacity, AFullFilterIsFullNow) {
   for (const double yearly_growth : {0.0, 0.5, -0.5}) {
-    const Outlook now = outlook({.keys = 1'000,
-                                 .age_days = 10,
-                                 .design_keys = 1'000,
-                                 .yearly_growth = yearly_growth})
-                            .value();
+    const Outlook now =
+        outlook(
+            {.keys = 1'000, .age_days = 10, .design_keys = 1'000, .yearly_growth = yearly_growth})
+            .value();
     EXPECT_EQ(now.days_until_full, 0) << yearly_growth;
     EXPECT_GT(now.keys_per_day, 0) << yearly_growth;
-    EXPECT_EQ(outlook({.keys = 9'999,
-                       .age_days = 10,
-                       .design_keys = 1'000,
-                       .yearly_growth = yearly_growth})
-                  .value()
-                  .days_until_full,
-              0);
+    EXPECT_EQ(
+        outlook(
+            {.keys = 9'999, .age_days = 10, .design_keys = 1'000, .yearly_growth = yearly_growth})
+            .value()
+            .days_until_full,
+        0);
   }
 }
 
@@ -123,8 +121,8 @@ TEST(Capacity, AnEmptyFilterNeverFills) {
   }
 }
 
-// The keys that arrive in `days` when the pace is keys_per_day at their end, and grew up to it: summed
-// in small steps, without the formula under test.
+// The keys that arrive in `days` when the pace is keys_per_day at their end, and grew up to it:
+// summed in small steps, without the formula under test.
 double arrivals(double keys_per_day, double yearly_growth, double from_day, double to_day) {
   const int steps = 100'000;
   const double step = (to_day - from_day) / steps;
@@ -199,8 +197,10 @@ TEST(Capacity, UsageErrorsNameArgumentValueAndRange) {
 // An operator's year: plan, fill at the forecast pace, ask; the answer is the planned date.
 TEST(Capacity, PlanAndOutlookMeet) {
   const std::uint64_t design =
-      design_keys({.current_keys = 1'000'000, .yearly_growth = 1, .years = 1, .headroom = 0}).value();
-  // The set doubles in a year, so arrivals grow as the set does. It holds 1,000,000 after a long past.
+      design_keys({.current_keys = 1'000'000, .yearly_growth = 1, .years = 1, .headroom = 0})
+          .value();
+  // The set doubles in a year, so arrivals grow as the set does. It holds 1,000,000 after a long
+  // past.
   const Outlook result = outlook({.keys = 1'000'000,
                                   .age_days = 100 * 365.25,
                                   .design_keys = static_cast<double>(design),

@@ -1,5 +1,5 @@
-// The batch kernels of every target, and the inline single-key path as this file's compiler flags make
-// it, against the layouts: the specification of the bits.
+// The batch kernels of every target, and the inline single-key path as this file's compiler flags
+// make it, against the layouts: the specification of the bits.
 #include "simd/kernels.hpp"
 
 #include <gtest/gtest.h>
@@ -73,8 +73,9 @@ std::vector<Path<SplitBlockLayout>> paths(const SplitBlockLayout&) {
   return all;
 }
 
-// Random ones, and those whose products, shifts and conversions sit at borders: few bits, all bits, and all values of
-// the top bits of a pattern, which choose words and the bit 31 that no signed lane can hold.
+// Random ones, and those whose products, shifts and conversions sit at borders: few bits, all bits,
+// and all values of the top bits of a pattern, which choose words and the bit 31 that no signed
+// lane can hold.
 std::vector<Digest> trying_digests() {
   std::vector<Digest> digests = DigestStream(1).take(2000);
   for (int bit = 0; bit < 64; ++bit) {
@@ -89,12 +90,13 @@ std::vector<Digest> trying_digests() {
     digests.push_back({top << 24 | top << 56});
     digests.push_back({top << 24 | 0x00ffffff});
   }
-  // Patterns whose product with a salt is small, or just below a power of two: multiples of inverses.
+  // Patterns whose product with a salt is small, or just below a power of two: multiples of
+  // inverses.
   for (const std::uint32_t salt : kSalts) {
     std::uint32_t inverse = salt;  // right to three bits; each round doubles them
     for (int round = 0; round < 4; ++round) inverse *= 2 - salt * inverse;
-    for (const std::uint32_t product :
-         {0x00000001u, 0x7fffffffu, 0x80000000u, 0xffffffffu, 0xf8000000u, 0xc0000000u, 0x3fffffffu}) {
+    for (const std::uint32_t product : {0x00000001u, 0x7fffffffu, 0x80000000u, 0xffffffffu,
+                                        0xf8000000u, 0xc0000000u, 0x3fffffffu}) {
       const std::uint64_t pattern = inverse * product;
       digests.push_back({pattern});
       digests.push_back({pattern << 32});
@@ -104,8 +106,8 @@ std::vector<Digest> trying_digests() {
   return digests;
 }
 
-// Inserting sets the layout's bits, no others, and reports a key as new if one of them was missing; looking up finds a
-// key exactly if none is missing.
+// Inserting sets the layout's bits, no others, and reports a key as new if one of them was missing;
+// looking up finds a key exactly if none is missing.
 template <class Layout>
 void expect_equal_to_layout(const Layout& layout, std::size_t blocks) {
   const std::vector<Digest> digests = trying_digests();
@@ -128,8 +130,8 @@ void expect_equal_to_layout(const Layout& layout, std::size_t blocks) {
       expected[place.block * Layout::kBlockWords + word] |= masks[word];
     }
   }
-  const auto expected_fresh = static_cast<std::uint64_t>(
-      std::count(expected_new.begin(), expected_new.end(), true));
+  const auto expected_fresh =
+      static_cast<std::uint64_t>(std::count(expected_new.begin(), expected_new.end(), true));
 
   for (const auto& path : paths(layout)) {
     AlignedWords memory(expected.size());
@@ -226,7 +228,8 @@ TEST(Kernels, EveryTargetTakesBatchesOfEverySize) {
         EXPECT_EQ(detail::insert(layout, expected.words().data(), batch[i]), was_new[i]);
       }
       EXPECT_EQ(was_new.trues(), fresh) << "and none beyond the batch";
-      EXPECT_TRUE(std::equal(memory.words().begin(), memory.words().end(), expected.words().begin()));
+      EXPECT_TRUE(
+          std::equal(memory.words().begin(), memory.words().end(), expected.words().begin()));
       Answers found(digests.size());
       path.contains(layout, memory.words().data(), batch, found.span().data());
       EXPECT_EQ(found.trues(), size) << path.name;

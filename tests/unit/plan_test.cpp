@@ -93,7 +93,8 @@ TEST(Plan, SolvesForTheRate) {
 }
 
 TEST(Plan, SolvesForTheKeys) {
-  const Solution solution = solve({.fpr = 0.01, .size_bytes = 1'198'133}).value();  // 9,585,064 bits
+  const Solution solution =
+      solve({.fpr = 0.01, .size_bytes = 1'198'133}).value();  // 9,585,064 bits
   EXPECT_EQ(solution.keys, 1'000'000u);
   EXPECT_EQ(solution.bits, 9'585'064u);
   EXPECT_EQ(solution.hashes, 7u);
@@ -112,8 +113,7 @@ TEST(Plan, SolvesForTheBitsWithAGivenNumberOfHashes) {
   EXPECT_EQ(solve({.keys = 1'000'000, .fpr = 0.01, .hashes = 4}).value().bits, 10'522'705u);
   EXPECT_EQ(solve({.keys = 1'000'000, .fpr = 0.01, .hashes = 1}).value().bits, 99'499'163u);
   for (unsigned hashes = 1; hashes <= 64; ++hashes) {
-    const Solution solution =
-        solve({.keys = 1'000'000, .fpr = 0.001, .hashes = hashes}).value();
+    const Solution solution = solve({.keys = 1'000'000, .fpr = 0.001, .hashes = hashes}).value();
     EXPECT_LE(textbook_fpr(solution.bits, hashes, 1'000'000), 0.001 * (1 + 1e-6)) << hashes;
     EXPECT_GT(textbook_fpr(solution.bits - 10, hashes, 1'000'000), 0.001 * (1 - 1e-6)) << hashes;
   }
@@ -131,7 +131,8 @@ TEST(Plan, RoundTrips) {
       EXPECT_LE(static_cast<double>(keys_back.keys), static_cast<double>(keys) * (1 + 1e-12) + 8);
       const Solution fpr_back = solve({.keys = keys, .size_bytes = bytes}).value();
       EXPECT_EQ(fpr_back.hashes, forward.hashes);
-      // An integer number of hashes costs up to 6 % of the rate; extra bits in small filters win some.
+      // An integer number of hashes costs up to 6 % of the rate; extra bits in small filters win
+      // some.
       EXPECT_LE(fpr_back.fpr, fpr * 1.06) << keys;
       EXPECT_GE(fpr_back.fpr, fpr * 0.9) << keys;
     }
@@ -185,14 +186,17 @@ TEST(Plan, DomainErrorsNameArgumentValueAndRange) {
             "bits_per_key is nan; accepted is 0.1 to 1000000.");
   EXPECT_EQ(error_of({.keys = 1, .size_bytes = (std::uint64_t{1} << 57) + 1}),
             "size_bytes is 144115188075855873; accepted is 1 to 144115188075855872.");
-  EXPECT_EQ(error_of({.keys = 1, .fpr = 0.01, .hashes = 65}),
-            "hashes is 65; accepted is 1 to 64.");
+  EXPECT_EQ(error_of({.keys = 1, .fpr = 0.01, .hashes = 65}), "hashes is 65; accepted is 1 to 64.");
 }
 
 TEST(Plan, ErrorsSayWhatIsMissing) {
   const std::string two = "A plan needs two of: keys, fpr, memory (size_bytes or bits_per_key).";
-  for (const Plan& plan : std::vector<Plan>{
-           {}, {.keys = 10}, {.fpr = 0.01}, {.size_bytes = 100}, {.hashes = 7}, {.keys = 1, .hashes = 7}}) {
+  for (const Plan& plan : std::vector<Plan>{{},
+                                            {.keys = 10},
+                                            {.fpr = 0.01},
+                                            {.size_bytes = 100},
+                                            {.hashes = 7},
+                                            {.keys = 1, .hashes = 7}}) {
     EXPECT_EQ(error_of(plan).substr(0, two.size()), two);
   }
   EXPECT_EQ(error_of({.keys = 1, .bits_per_key = 8, .size_bytes = 8}),
