@@ -1,9 +1,10 @@
 // What the core filters cost, beside what the memory costs, in one run.
 //
-// For every kind: bits per key, measured rate, ns per key of insertion and of lookups of absent and present keys, one by one
-// and in batches, at a size that fits the cache and one that does not. The reference is one random cache line of the
-// same amount of memory on the same kind of pages, read with prefetching (the floor of a batch) and in a dependent chain.
-// Rounds are interleaved and the best of each counts. Digests are made beforehand: hashing is not in these figures.
+// For every kind: bits per key, measured rate, ns per key of insertion and of lookups of absent and
+// present keys, one by one and in batches, at a size that fits the cache and one that does not. The
+// reference is one random cache line of the same amount of memory on the same kind of pages, read
+// with prefetching (the floor of a batch) and in a dependent chain. Rounds are interleaved and the
+// best of each counts. Digests are made beforehand: hashing is not in these figures.
 //
 //   core [keys of the large size, default 100000000]
 #include <algorithm>
@@ -67,7 +68,9 @@ struct Floor {
     auto storage = probably::Storage::allocate(size_bytes, {.prefault = true}).value();
     std::uint64_t* words = storage.mutable_words();
     const std::uint64_t lines = storage.size_bytes() / 64;
-    const auto place = [&](Digest digest) { return probably::detail::multiply_wide(digest.value, lines).high * 8; };
+    const auto place = [&](Digest digest) {
+      return probably::detail::multiply_wide(digest.value, lines).high * 8;
+    };
     for (const std::size_t ahead : {16u, 32u, 48u}) {
       line.measure(queries.size(), [&] {
         std::uint64_t sum = 0;
@@ -111,17 +114,20 @@ struct Row {
       single.measure(queries.size(), [&] {
         for (const Digest digest : queries) hits += filter.contains(digest);
       });
-      batch.measure(queries.size(), [&] { filter.contains(queries, std::span(out.get(), queries.size())); });
+      batch.measure(queries.size(),
+                    [&] { filter.contains(queries, std::span(out.get(), queries.size())); });
       return hits;
     };
-    rate = static_cast<double>(lookups(absent, absent_single, absent_batch)) / static_cast<double>(absent.size());
+    rate = static_cast<double>(lookups(absent, absent_single, absent_batch)) /
+           static_cast<double>(absent.size());
     if (lookups(present, present_single, present_batch) != present.size()) std::abort();
   }
 
   void print() const {
     std::printf("| %-11s | %5.2f | %5.3f | %6.1f | %6.1f | %6.1f | %6.1f | %6.1f | %6.1f |\n",
-                probably::name(probably::kind_of<F>).data(), bits_per_key, rate * 100, insert_single.ns(),
-                insert_batch.ns(), absent_single.ns(), absent_batch.ns(), present_single.ns(), present_batch.ns());
+                probably::name(probably::kind_of<F>).data(), bits_per_key, rate * 100,
+                insert_single.ns(), insert_batch.ns(), absent_single.ns(), absent_batch.ns(),
+                present_single.ns(), present_batch.ns());
   }
 };
 
@@ -137,11 +143,15 @@ void table(std::uint64_t keys_count, int rounds, std::type_identity<std::tuple<F
     floor.measure(size_bytes, absent);
     (std::get<Row<Filters>>(rows).measure(keys, absent), ...);
   }
-  std::printf("\n%llu keys at %g %%. One random line of %.0f MB: %.1f ns prefetched, %.1f ns dependent.\n\n",
-              static_cast<unsigned long long>(keys_count), kFpr * 100, static_cast<double>(size_bytes) / 1e6,
-              floor.line.ns(), floor.dependent.ns());
-  std::printf("| kind        |  bits | rate %% | insert | batch  | absent | batch  | present| batch  |\n");
-  std::printf("|-------------|------:|-------:|-------:|-------:|-------:|-------:|-------:|-------:|\n");
+  std::printf(
+      "\n%llu keys at %g %%. One random line of %.0f MB: %.1f ns prefetched, %.1f ns "
+      "dependent.\n\n",
+      static_cast<unsigned long long>(keys_count), kFpr * 100,
+      static_cast<double>(size_bytes) / 1e6, floor.line.ns(), floor.dependent.ns());
+  std::printf(
+      "| kind        |  bits | rate %% | insert | batch  | absent | batch  | present| batch  |\n");
+  std::printf(
+      "|-------------|------:|-------:|-------:|-------:|-------:|-------:|-------:|-------:|\n");
   (std::get<Row<Filters>>(rows).print(), ...);
 }
 
@@ -150,7 +160,8 @@ void beside_a_writer() {
   constexpr std::uint64_t kKeys = 1'000'000;
   const auto keys = digests(0, kKeys);
   const auto absent = digests(std::uint64_t{1} << 50, kQueries);
-  auto filter = probably::BlockedBloom::create(probably::Plan{.keys = 2 * kKeys, .fpr = kFpr}).value();
+  auto filter =
+      probably::BlockedBloom::create(probably::Plan{.keys = 2 * kKeys, .fpr = kFpr}).value();
   filter.insert(std::span<const Digest>(keys));
   Best alone, beside;
   const auto look_up = [&] {
@@ -164,7 +175,8 @@ void beside_a_writer() {
     std::atomic<bool> started = false;
     std::thread writer([&] {
       for (std::uint64_t i = kKeys; !stop.load(std::memory_order_relaxed); ++i) {
-        // A million new keys, again and again: an even flow of insertions into a filter that does not overfill.
+        // A million new keys, again and again: an even flow of insertions into a filter that does
+        // not overfill.
         filter.insert(Digest{mix(kKeys + i % kKeys)});
         started.store(true, std::memory_order_relaxed);
       }
@@ -174,8 +186,9 @@ void beside_a_writer() {
     stop = true;
     writer.join();
   }
-  std::printf("\nblocked, 2 M keys: lookups alone %.2f ns, beside a writing thread %.2f ns: ratio %.2f.\n", alone.ns(),
-              beside.ns(), beside.ns() / alone.ns());
+  std::printf(
+      "\nblocked, 2 M keys: lookups alone %.2f ns, beside a writing thread %.2f ns: ratio %.2f.\n",
+      alone.ns(), beside.ns(), beside.ns() / alone.ns());
 }
 
 // A scalable filter after growing 1,000-fold, beside a blocked one that was planned for the end.
@@ -201,9 +214,10 @@ void after_growth() {
         filter.contains(std::span<const Digest>(absent), std::span(out.get(), absent.size()));
       });
     }
-    std::printf("%-28s %.2f bits per key, rate %.3f %%, absent keys %.1f ns, in batches %.1f ns\n", name,
-                static_cast<double>(filter.size_bytes()) * 8 / static_cast<double>(kKeys),
-                100 * static_cast<double>(hits) / static_cast<double>(absent.size()), single.ns(), batch.ns());
+    std::printf("%-28s %.2f bits per key, rate %.3f %%, absent keys %.1f ns, in batches %.1f ns\n",
+                name, static_cast<double>(filter.size_bytes()) * 8 / static_cast<double>(kKeys),
+                100 * static_cast<double>(hits) / static_cast<double>(absent.size()), single.ns(),
+                batch.ns());
   };
   std::printf("\nGrown from 10 k to 10 M keys, %u links:\n", grown.link_count());
   show("  scalable", grown);
@@ -218,8 +232,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: core [keys of the large size]\n");
     return 2;
   }
-  std::printf("probably %s, batches on %s; ns per key, best of the rounds\n", probably::kVersion.data(),
-              probably::batch_target().data());
+  std::printf("probably %s, batches on %s; ns per key, best of the rounds\n",
+              probably::kVersion.data(), probably::batch_target().data());
   table(1'000'000, 5, std::type_identity<probably::AllFilters>{});
   table(large, 2, std::type_identity<probably::AllFilters>{});
   beside_a_writer();

@@ -1,8 +1,8 @@
 // A filter in front of a slow store: what `./dev run` shows.
 //
-// A million keys go into a file of sorted records, the slow store, and into a filter, from several threads.
-// Then absent keys are looked up with and without the filter. Every figure printed is measured by this run, but for
-// those marked as predicted.
+// A million keys go into a file of sorted records, the slow store, and into a filter, from several
+// threads. Then absent keys are looked up with and without the filter. Every figure printed is
+// measured by this run, but for those marked as predicted.
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,7 +29,8 @@ using Record = std::array<char, 16>;
 Record key_of(std::uint64_t number) {
   Record record;
   char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(number * 0x9e3779b97f4a7c15u));
+  std::snprintf(text, sizeof text, "%016llx",
+                static_cast<unsigned long long>(number * 0x9e3779b97f4a7c15u));
   std::memcpy(record.data(), text, record.size());
   return record;
 }
@@ -48,7 +49,8 @@ class SlowStore {
     std::sort(records.begin(), records.end());
     file_ = std::tmpfile();
     if (file_ == nullptr) give_up("probably demo: cannot create a temporary file");
-    if (std::fwrite(records.data(), sizeof(Record), count_, file_) != count_ || std::fflush(file_) != 0) {
+    if (std::fwrite(records.data(), sizeof(Record), count_, file_) != count_ ||
+        std::fflush(file_) != 0) {
       give_up("probably demo: cannot write the temporary file");
     }
   }
@@ -105,11 +107,13 @@ int demonstrate() {
     return 2;
   }
   probably::BlockedBloom& filter = *created;
-  std::printf("A filter for %llu keys at %.2g %%: %.2f MB, %.2f bits per key (no filter does with less than %.2f).\n",
-              static_cast<unsigned long long>(kKeys), kPromisedFpr * 100,
-              static_cast<double>(filter.size_bytes()) / 1e6,
-              static_cast<double>(filter.size_bytes()) * 8 / static_cast<double>(kKeys),
-              probably::lower_bound_bits_per_key(kPromisedFpr));
+  std::printf(
+      "A filter for %llu keys at %.2g %%: %.2f MB, %.2f bits per key (no filter does with less "
+      "than %.2f).\n",
+      static_cast<unsigned long long>(kKeys), kPromisedFpr * 100,
+      static_cast<double>(filter.size_bytes()) / 1e6,
+      static_cast<double>(filter.size_bytes()) * 8 / static_cast<double>(kKeys),
+      probably::lower_bound_bits_per_key(kPromisedFpr));
 
   const unsigned threads = std::max(2u, std::thread::hardware_concurrency());
   const auto start = std::chrono::steady_clock::now();
@@ -120,7 +124,8 @@ int demonstrate() {
     });
   }
   for (std::thread& writer : writers) writer.join();
-  const std::chrono::duration<double, std::milli> filling = std::chrono::steady_clock::now() - start;
+  const std::chrono::duration<double, std::milli> filling =
+      std::chrono::steady_clock::now() - start;
   std::printf("Filled by %u threads without a lock in %.0f ms.\n\n", threads, filling.count());
 
   std::uint64_t lost = 0;
@@ -128,28 +133,34 @@ int demonstrate() {
   std::uint64_t mistaken = 0;
   for (const Record& key : absent) mistaken += filter.contains(view(key));
   const probably::Estimate size = filter.approximate_size();
-  std::printf("  stored keys answered \"no\"            %llu of %llu\n", static_cast<unsigned long long>(lost),
-              static_cast<unsigned long long>(kKeys));
+  std::printf("  stored keys answered \"no\"            %llu of %llu\n",
+              static_cast<unsigned long long>(lost), static_cast<unsigned long long>(kKeys));
   std::printf("  absent keys answered \"probably\"      %.3f %%   (predicted %.3f %%)\n",
-              100 * static_cast<double>(mistaken) / static_cast<double>(kKeys), 100 * filter.params().fpr(kKeys));
-  std::printf("  bits set                             %.1f %%    (predicted %.1f %%)\n", 100 * filter.fill_ratio(),
-              100 * filter.params().fill(kKeys));
-  std::printf("  keys inside, judged by the bits      %.0f +- %.0f\n\n", size.value, size.standard_error);
+              100 * static_cast<double>(mistaken) / static_cast<double>(kKeys),
+              100 * filter.params().fpr(kKeys));
+  std::printf("  bits set                             %.1f %%    (predicted %.1f %%)\n",
+              100 * filter.fill_ratio(), 100 * filter.params().fill(kKeys));
+  std::printf("  keys inside, judged by the bits      %.0f +- %.0f\n\n", size.value,
+              size.standard_error);
 
   // The store is slow: a fiftieth of the keys gives its time well enough.
   const std::vector<Record> sample(absent.begin(), absent.begin() + kKeys / 50);
   std::uint64_t found = 0;
-  const double store_ns = time_per_key(sample, [&](const Record& key) { found += store.contains(key); });
-  const double guarded_ns = time_per_key(
-      absent, [&](const Record& key) { found += filter.contains(view(key)) && store.contains(key); });
+  const double store_ns =
+      time_per_key(sample, [&](const Record& key) { found += store.contains(key); });
+  const double guarded_ns = time_per_key(absent, [&](const Record& key) {
+    found += filter.contains(view(key)) && store.contains(key);
+  });
   std::uint64_t maybe = 0;
   const double filter_ns =
       time_per_key(absent, [&](const Record& key) { maybe += filter.contains(view(key)); });
   std::printf("Looking up keys that are not in the store (a sorted file of %llu records):\n",
               static_cast<unsigned long long>(kKeys));
   std::printf("  without the filter                   %8.0f ns each\n", store_ns);
-  std::printf("  with the filter in front             %8.0f ns each, the mistaken 1 %% included: %.0f times faster\n",
-              guarded_ns, store_ns / guarded_ns);
+  std::printf(
+      "  with the filter in front             %8.0f ns each, the mistaken 1 %% included: %.0f "
+      "times faster\n",
+      guarded_ns, store_ns / guarded_ns);
   std::printf("  a certain \"no\" of the filter         %8.1f ns, hashing included\n", filter_ns);
   return lost == 0 && found == 0 && maybe == mistaken ? 0 : 1;
 }

@@ -1,4 +1,5 @@
-// The members of BitFilter that need no inlining. Each kind's source instantiates them once, after it has said
+// The members of BitFilter that need no inlining. Each kind's source instantiates them once, after
+// it has said
 //   Occupancy occupancy(const Params&)                          how the bits are thrown
 //   double observed_fpr(const Params&, const std::uint64_t*)    the rate that the bits give
 #pragma once
@@ -36,11 +37,12 @@ Result<BitFilter<P>> BitFilter<P>::adopt(const P& params, const Hasher& hasher, 
   if (!storage.writable()) {
     return Error{ErrorCode::invalid_argument, "The storage is read-only; a filter needs to write."};
   }
-  const std::uint64_t lines_bytes = (params.size_bytes() + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
+  const std::uint64_t lines_bytes =
+      (params.size_bytes() + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
   if (storage.size_bytes() != params.size_bytes() && storage.size_bytes() != lines_bytes) {
-    return Error{ErrorCode::invalid_argument, "The storage has " + detail::text(storage.size_bytes()) +
-                                                  " bytes; these params need " +
-                                                  detail::text(params.size_bytes()) + "."};
+    return Error{ErrorCode::invalid_argument,
+                 "The storage has " + detail::text(storage.size_bytes()) +
+                     " bytes; these params need " + detail::text(params.size_bytes()) + "."};
   }
   return BitFilter(params, hasher, std::move(storage));
 }
@@ -57,7 +59,8 @@ std::uint64_t BitFilter<P>::insert(std::span<const Digest> digests) noexcept {
 }
 
 template <class P>
-std::uint64_t BitFilter<P>::insert(std::span<const Digest> digests, std::span<bool> was_new) noexcept {
+std::uint64_t BitFilter<P>::insert(std::span<const Digest> digests,
+                                   std::span<bool> was_new) noexcept {
   assert(was_new.size() == digests.size());
   return detail::insert_batch(layout_, words(), digests, was_new.data());
 }
@@ -65,10 +68,12 @@ std::uint64_t BitFilter<P>::insert(std::span<const Digest> digests, std::span<bo
 template <class P>
 Result<void> BitFilter<P>::merge(const BitFilter& other) {
   if (!(params_ == other.params_)) {
-    return Error{ErrorCode::incompatible, "The filters differ in geometry; create both from the same params."};
+    return Error{ErrorCode::incompatible,
+                 "The filters differ in geometry; create both from the same params."};
   }
   if (!(hasher_ == other.hasher_)) {
-    return Error{ErrorCode::incompatible, "The filters differ in hasher; create both with the same seed or key."};
+    return Error{ErrorCode::incompatible,
+                 "The filters differ in hasher; create both with the same seed or key."};
   }
   const std::uint64_t* theirs = other.storage_.words();
   const std::uint64_t count = params_.size_bytes() / sizeof(std::uint64_t);
@@ -90,7 +95,8 @@ BitFilter<P> BitFilter<P>::clone(const StorageOptions& options) const {
   const std::uint64_t count = params_.size_bytes() / sizeof(std::uint64_t);
   for (std::uint64_t i = 0; i < count; ++i) {
     // Untouched pages of the copy stay untouched where the original is empty.
-    if (const std::uint64_t word = detail::load_relaxed(storage_.words()[i]); word != 0) copy.words()[i] = word;
+    if (const std::uint64_t word = detail::load_relaxed(storage_.words()[i]); word != 0)
+      copy.words()[i] = word;
   }
   return copy;
 }
@@ -126,7 +132,8 @@ bool BitFilter<P>::equals(const BitFilter& other) const noexcept {
   if (!(params_ == other.params_) || !(hasher_ == other.hasher_)) return false;
   const std::uint64_t count = params_.size_bytes() / sizeof(std::uint64_t);
   for (std::uint64_t i = 0; i < count; ++i) {
-    if (detail::load_relaxed(storage_.words()[i]) != detail::load_relaxed(other.storage_.words()[i])) {
+    if (detail::load_relaxed(storage_.words()[i]) !=
+        detail::load_relaxed(other.storage_.words()[i])) {
       return false;
     }
   }

@@ -8,11 +8,15 @@ namespace {
 
 constexpr std::uint64_t kMaxLines = std::uint64_t{1} << 51;
 
-detail::SlicedBlocks sliced(const BlockedParams& params) noexcept { return {params.lines, 8, params.slices}; }
+detail::SlicedBlocks sliced(const BlockedParams& params) noexcept {
+  return {params.lines, 8, params.slices};
+}
 
 }  // namespace
 
-static detail::Occupancy occupancy(const BlockedParams& params) noexcept { return sliced(params).occupancy(); }
+static detail::Occupancy occupancy(const BlockedParams& params) noexcept {
+  return sliced(params).occupancy();
+}
 
 static double observed_fpr(const BlockedParams& params, const std::uint64_t* words) noexcept {
   return sliced(params).observed_fpr(words);
@@ -21,7 +25,8 @@ static double observed_fpr(const BlockedParams& params, const std::uint64_t* wor
 Result<BlockedParams> BlockedParams::from(const Plan& plan) {
   if (auto valid = probably::validate(plan); !valid) return valid.error();
   if (plan.hashes != 0 && plan.hashes != 4 && plan.hashes != 8 && plan.hashes != 16) {
-    return detail::domain_error("hashes", plan.hashes, "4, 8 or 16 for this kind, or 0 to let it choose");
+    return detail::domain_error("hashes", plan.hashes,
+                                "4, 8 or 16 for this kind, or 0 to let it choose");
   }
   Result<BlockedParams> best = Error{};
   for (const std::uint32_t slices : {4u, 8u, 16u}) {
@@ -52,7 +57,8 @@ Result<void> BlockedParams::validate() const {
   if (lines < 1 || lines > kMaxLines) {
     return detail::domain_error("lines", lines, "1 to " + detail::text(kMaxLines));
   }
-  if (slices != 4 && slices != 8 && slices != 16) return detail::domain_error("slices", slices, "4, 8 or 16");
+  if (slices != 4 && slices != 8 && slices != 16)
+    return detail::domain_error("slices", slices, "4, 8 or 16");
   return {};
 }
 
@@ -60,7 +66,9 @@ double BlockedParams::fpr(std::uint64_t keys) const noexcept { return sliced(*th
 
 double BlockedParams::fill(std::uint64_t keys) const noexcept { return sliced(*this).fill(keys); }
 
-std::uint64_t BlockedParams::capacity(double rate) const noexcept { return sliced(*this).capacity(rate); }
+std::uint64_t BlockedParams::capacity(double rate) const noexcept {
+  return sliced(*this).capacity(rate);
+}
 
 template class BitFilter<BlockedParams>;
 

@@ -8,11 +8,13 @@ namespace probably {
 namespace {
 
 constexpr std::uint64_t kMaxBits = std::uint64_t{1} << 60;
-// Below one cache line nothing is saved, and formulas for large numbers no longer describe the rate.
+// Below one cache line nothing is saved, and formulas for large numbers no longer describe the
+// rate.
 constexpr std::uint64_t kLeastPlannedBits = 512;
 
-// The standard formula takes the fill for its mean. The mean of fill^k is larger (Bose et al., 2008); the second-order
-// term of that difference matters in small filters and vanishes in large ones.
+// The standard formula takes the fill for its mean. The mean of fill^k is larger (Bose et al.,
+// 2008); the second-order term of that difference matters in small filters and vanishes in large
+// ones.
 double predicted_fpr(std::uint64_t bits, std::uint32_t hashes, std::uint64_t keys) noexcept {
   const auto m = static_cast<double>(bits);
   const double throws = static_cast<double>(keys) * hashes;
@@ -30,7 +32,8 @@ double predicted_fpr(std::uint64_t bits, std::uint32_t hashes, std::uint64_t key
 Result<BloomParams> BloomParams::from(const Plan& plan) {
   if (auto valid = probably::validate(plan); !valid) return valid.error();
   const bool rate_decides = plan.keys != 0 && plan.fpr != 0;
-  const auto ideal = solve(rate_decides ? Plan{.keys = plan.keys, .fpr = plan.fpr, .hashes = plan.hashes} : plan);
+  const auto ideal =
+      solve(rate_decides ? Plan{.keys = plan.keys, .fpr = plan.fpr, .hashes = plan.hashes} : plan);
   if (!ideal) return ideal.error();
   BloomParams best;
   // An integer number of hashes next to the ideal one; the better of the two.
@@ -45,7 +48,8 @@ Result<BloomParams> BloomParams::from(const Plan& plan) {
     if (!bits) return bits.error();
     const BloomParams candidate{std::max(*bits, rate_decides ? kLeastPlannedBits : 1), hashes};
     const double fpr = candidate.fpr(ideal->keys);
-    if (best.bits == 0 || candidate.bits < best.bits || (candidate.bits == best.bits && fpr < best_fpr)) {
+    if (best.bits == 0 || candidate.bits < best.bits ||
+        (candidate.bits == best.bits && fpr < best_fpr)) {
       best = candidate;
       best_fpr = fpr;
     }
@@ -55,12 +59,15 @@ Result<BloomParams> BloomParams::from(const Plan& plan) {
 }
 
 Result<void> BloomParams::validate() const {
-  if (bits < 1 || bits > kMaxBits) return detail::domain_error("bits", bits, "1 to " + detail::text(kMaxBits));
+  if (bits < 1 || bits > kMaxBits)
+    return detail::domain_error("bits", bits, "1 to " + detail::text(kMaxBits));
   if (hashes < 1 || hashes > 64) return detail::domain_error("hashes", hashes, "1 to 64");
   return {};
 }
 
-double BloomParams::fpr(std::uint64_t keys) const noexcept { return predicted_fpr(bits, hashes, keys); }
+double BloomParams::fpr(std::uint64_t keys) const noexcept {
+  return predicted_fpr(bits, hashes, keys);
+}
 
 double BloomParams::fill(std::uint64_t keys) const noexcept {
   return 1 - detail::empty_chance(static_cast<double>(bits), static_cast<double>(keys) * hashes);
@@ -91,10 +98,12 @@ bool detail::insert(const ClassicLayout& layout, std::uint64_t* words, Digest di
     const std::uint64_t word = load(words[places[i] / 64], std::memory_order_acquire);
     unset |= (~word >> (places[i] % 64) & 1) << i;
   }
-  // A place that comes twice counts where it comes first: the protocol's order is one of distinct bits.
+  // A place that comes twice counts where it comes first: the protocol's order is one of distinct
+  // bits.
   const auto comes_before = [&](int index) {
     for (int i = 0; i < index; ++i) {
-      if (places[static_cast<std::size_t>(i)] == places[static_cast<std::size_t>(index)]) return true;
+      if (places[static_cast<std::size_t>(i)] == places[static_cast<std::size_t>(index)])
+        return true;
     }
     return false;
   };
@@ -115,14 +124,17 @@ bool detail::insert(const ClassicLayout& layout, std::uint64_t* words, Digest di
 
 namespace {
 
-// Calls use(i) for every digest, in order, each a while after its first `places` places were asked for.
+// Calls use(i) for every digest, in order, each a while after its first `places` places were asked
+// for.
 template <class Use>
-void for_each_prefetched(const ClassicLayout& layout, const std::uint64_t* words, std::span<const Digest> digests,
-                         std::uint32_t places, Use&& use) noexcept {
+void for_each_prefetched(const ClassicLayout& layout, const std::uint64_t* words,
+                         std::span<const Digest> digests, std::uint32_t places,
+                         Use&& use) noexcept {
   constexpr std::size_t kAhead = 16;
   const auto ask = [&](std::size_t i) {
     auto walk = layout.walk(digests[i]);
-    for (std::uint32_t place = 0; place < places; ++place) __builtin_prefetch(words + walk.next() / 64);
+    for (std::uint32_t place = 0; place < places; ++place)
+      __builtin_prefetch(words + walk.next() / 64);
   };
   const std::size_t warm = std::min(digests.size(), kAhead);
   for (std::size_t i = 0; i < warm; ++i) ask(i);
@@ -136,7 +148,8 @@ void for_each_prefetched(const ClassicLayout& layout, const std::uint64_t* words
 
 void detail::contains_batch(const ClassicLayout& layout, const std::uint64_t* words,
                             std::span<const Digest> digests, bool* out) noexcept {
-  // Half of the bits are set in a full filter, so an absent key rarely needs more than its first places.
+  // Half of the bits are set in a full filter, so an absent key rarely needs more than its first
+  // places.
   for_each_prefetched(layout, words, digests, std::min(layout.hashes, 3u),
                       [&](std::size_t i) { out[i] = contains(layout, words, digests[i]); });
 }

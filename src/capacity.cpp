@@ -16,7 +16,9 @@ using detail::text;
 constexpr double kDaysPerYear = 365.25;
 
 // Written so that NaN is outside of every range.
-bool within(double value, double low, double high) noexcept { return value >= low && value <= high; }
+bool within(double value, double low, double high) noexcept {
+  return value >= low && value <= high;
+}
 
 }  // namespace
 
@@ -46,8 +48,10 @@ Result<std::uint64_t> design_keys(const Growth& growth) {
 Result<Outlook> outlook(const Usage& usage) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
   const auto max_keys = static_cast<double>(kMaxKeys);
-  if (!within(usage.keys, 0, max_keys)) return domain_error("keys", usage.keys, "0 to " + text(max_keys));
-  if (!within(usage.age_days, 1e-9, 1e6)) return domain_error("age_days", usage.age_days, "1e-09 to 1000000");
+  if (!within(usage.keys, 0, max_keys))
+    return domain_error("keys", usage.keys, "0 to " + text(max_keys));
+  if (!within(usage.age_days, 1e-9, 1e6))
+    return domain_error("age_days", usage.age_days, "1e-09 to 1000000");
   if (!within(usage.design_keys, 1, max_keys)) {
     return domain_error("design_keys", usage.design_keys, "1 to " + text(max_keys));
   }

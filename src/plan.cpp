@@ -49,8 +49,10 @@ std::uint64_t textbook_bits(std::uint64_t keys, double fpr) noexcept {
 }
 
 unsigned textbook_hashes(std::uint64_t bits, std::uint64_t keys) noexcept {
-  const double hashes = kLn2 * static_cast<double>(bits) / static_cast<double>(std::max<std::uint64_t>(keys, 1));
-  return static_cast<unsigned>(std::clamp(std::round(hashes), 1.0, static_cast<double>(kMaxHashes)));
+  const double hashes =
+      kLn2 * static_cast<double>(bits) / static_cast<double>(std::max<std::uint64_t>(keys, 1));
+  return static_cast<unsigned>(
+      std::clamp(std::round(hashes), 1.0, static_cast<double>(kMaxHashes)));
 }
 
 double textbook_fpr(std::uint64_t bits, unsigned hashes, std::uint64_t keys) noexcept {
@@ -71,15 +73,18 @@ Result<void> validate(const Plan& plan) {
   if (plan.size_bytes > kMaxBits / 8) {
     return domain_error("size_bytes", plan.size_bytes, "1 to " + text(kMaxBits / 8));
   }
-  if (plan.hashes > kMaxHashes) return domain_error("hashes", plan.hashes, "1 to " + text(kMaxHashes));
+  if (plan.hashes > kMaxHashes)
+    return domain_error("hashes", plan.hashes, "1 to " + text(kMaxHashes));
   if (plan.bits_per_key != 0 && plan.size_bytes != 0) {
     return Error{ErrorCode::invalid_argument,
                  "bits_per_key and size_bytes are two ways to say one thing; give one of them."};
   }
   if (plan.bits_per_key != 0 && plan.keys == 0) {
-    return Error{ErrorCode::invalid_argument, "bits_per_key needs keys; for a rate in a budget give size_bytes."};
+    return Error{ErrorCode::invalid_argument,
+                 "bits_per_key needs keys; for a rate in a budget give size_bytes."};
   }
-  const int known = (plan.keys != 0) + (plan.fpr != 0) + (plan.bits_per_key != 0 || plan.size_bytes != 0);
+  const int known =
+      (plan.keys != 0) + (plan.fpr != 0) + (plan.bits_per_key != 0 || plan.size_bytes != 0);
   if (known < 2) {
     return Error{ErrorCode::invalid_argument,
                  "A plan needs two of: keys, fpr, memory (size_bytes or bits_per_key). "
@@ -101,9 +106,10 @@ Result<Solution> solve(const Plan& plan) {
   if (plan.keys != 0 && plan.fpr != 0) s.bits = bits_for(s.keys, s.fpr, s.hashes);
   s.bits = std::max<std::uint64_t>(s.bits, 1);
   if (granted != 0 && s.bits > granted) {
-    return Error{ErrorCode::invalid_argument,
-                 text(s.keys) + " keys at a rate of " + text(s.fpr) + " need " + text((s.bits + 7) / 8) +
-                     " bytes, more than the " + text(granted / 8) + " granted."};
+    return Error{ErrorCode::invalid_argument, text(s.keys) + " keys at a rate of " + text(s.fpr) +
+                                                  " need " + text((s.bits + 7) / 8) +
+                                                  " bytes, more than the " + text(granted / 8) +
+                                                  " granted."};
   }
   if (s.hashes == 0) s.hashes = textbook_hashes(s.bits, s.keys);
   // With memory in plenty the rate underflows; it is small, never zero.
@@ -111,7 +117,8 @@ Result<Solution> solve(const Plan& plan) {
     s.fpr = std::max(textbook_fpr(s.bits, s.hashes, s.keys), std::numeric_limits<double>::min());
   }
   s.bits_per_key = static_cast<double>(s.bits) / static_cast<double>(s.keys);
-  s.fill = -std::expm1(static_cast<double>(s.keys) * s.hashes * std::log1p(-1 / static_cast<double>(s.bits)));
+  s.fill = -std::expm1(static_cast<double>(s.keys) * s.hashes *
+                       std::log1p(-1 / static_cast<double>(s.bits)));
   s.lower_bound_bits_per_key = lower_bound_bits_per_key(s.fpr);
   return s;
 }

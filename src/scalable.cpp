@@ -11,8 +11,8 @@
 namespace probably {
 namespace {
 
-// The sum of i^-1.5 over all i >= 1. (i + 1)^-1.5 / kZeta falls slowly enough that the long links stay cheap and fast
-// enough that the sum is finite.
+// The sum of i^-1.5 over all i >= 1. (i + 1)^-1.5 / kZeta falls slowly enough that the long links
+// stay cheap and fast enough that the sum is finite.
 constexpr double kZeta = 2.612375348685488;
 
 // The last link's share of the rate, fpr / 869, must still be a rate that a plan accepts.
@@ -20,21 +20,24 @@ constexpr double kMinScalableFpr = 1e-9;
 
 // Sizing goes through the mathematics library, and another machine's may round differently.
 Error links_differ() {
-  return {ErrorCode::incompatible, "The filters' links differ in geometry, though their params are equal."};
+  return {ErrorCode::incompatible,
+          "The filters' links differ in geometry, though their params are equal."};
 }
 
 }  // namespace
 
 std::size_t detail::StripedCounter::stripe_of_thread() noexcept {
   static std::atomic<std::size_t> threads = 0;
-  thread_local const std::size_t stripe = threads.fetch_add(1, std::memory_order_relaxed) % kStripes;
+  thread_local const std::size_t stripe =
+      threads.fetch_add(1, std::memory_order_relaxed) % kStripes;
   return stripe;
 }
 
 Result<ScalableParams> ScalableParams::from(const Plan& plan) {
   if (plan.bits_per_key != 0 || plan.size_bytes != 0 || plan.hashes != 0) {
-    return Error{ErrorCode::invalid_argument,
-                 "A scalable filter grows: give keys (expected at first) and fpr, no memory and no hashes."};
+    return Error{
+        ErrorCode::invalid_argument,
+        "A scalable filter grows: give keys (expected at first) and fpr, no memory and no hashes."};
   }
   if (auto valid = probably::validate(plan); !valid) return valid.error();
   return ScalableParams{.first_keys = plan.keys, .fpr = plan.fpr};
@@ -45,8 +48,9 @@ Result<void> ScalableParams::validate() const {
     return detail::domain_error("first_keys", first_keys, "1 to " + detail::text(kMaxKeys));
   }
   if (!(fpr >= kMinScalableFpr && fpr <= kMaxFpr)) {
-    return detail::domain_error("fpr", fpr,
-                                "a rate from " + detail::text(kMinScalableFpr) + " to " + detail::text(kMaxFpr));
+    return detail::domain_error(
+        "fpr", fpr,
+        "a rate from " + detail::text(kMinScalableFpr) + " to " + detail::text(kMaxFpr));
   }
   if (growth < 2 || growth > 16) return detail::domain_error("growth", growth, "2 to 16");
   return {};
@@ -69,9 +73,10 @@ Result<BlockedParams> ScalableParams::link_params(std::uint32_t link) const {
 ScalableBloom::Link::Link(BlockedBloom bits, std::uint64_t planned_keys) noexcept
     : filter(std::move(bits)),
       inserts_per_look(std::clamp<std::uint64_t>(planned_keys / 2048, 1, 1024)) {
-  // Between two looks every stripe may gather some insertions unseen; the link is called full that much earlier, so that
-  // the promise holds.
-  capacity = planned_keys - std::min(planned_keys - 1, detail::StripedCounter::kStripes * (inserts_per_look - 1));
+  // Between two looks every stripe may gather some insertions unseen; the link is called full that
+  // much earlier, so that the promise holds.
+  capacity = planned_keys -
+             std::min(planned_keys - 1, detail::StripedCounter::kStripes * (inserts_per_look - 1));
 }
 
 ScalableBloom::Chain::~Chain() {
@@ -101,9 +106,9 @@ Result<ScalableBloom> ScalableBloom::create(const Params& params, const Hasher& 
   return ScalableBloom(std::move(chain));
 }
 
-Result<std::unique_ptr<ScalableBloom::Link>> ScalableBloom::make_link(const Params& params, std::uint32_t index,
-                                                                      const Hasher& hasher,
-                                                                      const StorageOptions& options) {
+Result<std::unique_ptr<ScalableBloom::Link>> ScalableBloom::make_link(
+    const Params& params, std::uint32_t index, const Hasher& hasher,
+    const StorageOptions& options) {
   const auto link_params = params.link_params(index);
   if (!link_params) return link_params.error();
   auto filter = BlockedBloom::create(*link_params, hasher, options);
@@ -113,7 +118,8 @@ Result<std::unique_ptr<ScalableBloom::Link>> ScalableBloom::make_link(const Para
 
 void ScalableBloom::offer(Chain& chain, std::uint32_t index, std::unique_ptr<Link> link) noexcept {
   Link* expected = nullptr;
-  // Release: whoever meets the link sees it whole. Acquire on failure: so does whoever publishes another's.
+  // Release: whoever meets the link sees it whole. Acquire on failure: so does whoever publishes
+  // another's.
   if (chain.links[index].compare_exchange_strong(expected, link.get(), std::memory_order_acq_rel,
                                                  std::memory_order_acquire)) {
     link.release();
@@ -139,9 +145,9 @@ bool ScalableBloom::prepare(std::uint32_t index, const StorageOptions& options) 
 
 void ScalableBloom::grow(std::uint32_t index) noexcept {
   if (chain_->links[index].load(std::memory_order_acquire) == nullptr) {
-    // Nobody waits for a thread that prepares the link and may have been stopped, and nobody goes on in a link that is
-    // full, or it would overflow by whatever comes meanwhile. So everybody who gets here makes one, without
-    // touching its pages, and the first is taken.
+    // Nobody waits for a thread that prepares the link and may have been stopped, and nobody goes
+    // on in a link that is full, or it would overflow by whatever comes meanwhile. So everybody who
+    // gets here makes one, without touching its pages, and the first is taken.
     StorageOptions options = chain_->options;
     options.prefault = false;
     if (!prepare(index, options)) {
@@ -162,7 +168,8 @@ void ScalableBloom::count_insertion(std::uint32_t index) noexcept {
     grow(next);
   } else if (!link.next_is_due.load(std::memory_order_relaxed) &&
              !link.next_is_due.exchange(true, std::memory_order_relaxed)) {
-    // One thread, long before the others need it. If there is no memory now, there may be when the link is full.
+    // One thread, long before the others need it. If there is no memory now, there may be when the
+    // link is full.
     prepare(next, chain_->options);
   }
 }
@@ -170,8 +177,9 @@ void ScalableBloom::count_insertion(std::uint32_t index) noexcept {
 bool ScalableBloom::insert(Digest digest) noexcept {
   if (contains(digest)) return false;
   std::uint32_t count = link_count();
-  // The fences F1, F2 and F3 of docs/concurrency.md, "Growth": either this thread sees the bits that another's insertion
-  // left in an older link, or that insertion sees the newer link and comes here to decide.
+  // The fences F1, F2 and F3 of docs/concurrency.md, "Growth": either this thread sees the bits
+  // that another's insertion left in an older link, or that insertion sees the newer link and comes
+  // here to decide.
   if (count > 1) {
     std::atomic_thread_fence(std::memory_order_seq_cst);  // F1
     for (std::uint32_t i = count - 1; i-- > 0;) {
@@ -183,8 +191,9 @@ bool ScalableBloom::insert(Digest digest) noexcept {
     std::atomic_thread_fence(std::memory_order_seq_cst);  // F2
     const std::uint32_t now = link_count();
     if (now == count) break;
-    // The chain grew meanwhile, which happens at most kMaxLinks times. The newest link decides; the links between hold the
-    // key only if another thread brought it. Older links are not asked again: they may hold our own bits.
+    // The chain grew meanwhile, which happens at most kMaxLinks times. The newest link decides; the
+    // links between hold the key only if another thread brought it. Older links are not asked
+    // again: they may hold our own bits.
     if (now - count > 1) std::atomic_thread_fence(std::memory_order_seq_cst);  // F3
     for (std::uint32_t i = now - 1; i-- > count;) {
       if (chain_->link(i).filter.contains(digest)) return false;
@@ -216,7 +225,8 @@ std::uint64_t ScalableBloom::insert(std::span<const Digest> digests) noexcept {
   return insert(digests, {});
 }
 
-std::uint64_t ScalableBloom::insert(std::span<const Digest> digests, std::span<bool> was_new) noexcept {
+std::uint64_t ScalableBloom::insert(std::span<const Digest> digests,
+                                    std::span<bool> was_new) noexcept {
   assert(was_new.empty() || was_new.size() == digests.size());
   constexpr std::size_t kAhead = 16;
   const auto ask = [this](Digest digest) {
@@ -236,13 +246,16 @@ std::uint64_t ScalableBloom::insert(std::span<const Digest> digests, std::span<b
 
 Result<void> ScalableBloom::merge(const ScalableBloom& other) {
   if (!(params() == other.params())) {
-    return Error{ErrorCode::incompatible, "The filters differ in params; create both from the same."};
+    return Error{ErrorCode::incompatible,
+                 "The filters differ in params; create both from the same."};
   }
   if (!(hasher() == other.hasher())) {
-    return Error{ErrorCode::incompatible, "The filters differ in hasher; create both with the same seed or key."};
+    return Error{ErrorCode::incompatible,
+                 "The filters differ in hasher; create both with the same seed or key."};
   }
   const std::uint32_t count = other.link_count();
-  // Whatever can fail comes first: the links that are missing here, and the check of those that are there.
+  // Whatever can fail comes first: the links that are missing here, and the check of those that are
+  // there.
   for (std::uint32_t i = 0; i < std::min(count, link_count()); ++i) {
     if (!(link(i).params() == other.link(i).params())) return links_differ();
   }
@@ -263,7 +276,8 @@ Result<void> ScalableBloom::merge(const ScalableBloom& other) {
     // The keys that came with the bits count toward the link's capacity.
     const double keys = mine.filter.approximate_size().value;
     const std::uint64_t counted = mine.inserted.total();
-    const auto estimated = static_cast<std::uint64_t>(std::min(keys, static_cast<double>(kMaxKeys)));
+    const auto estimated =
+        static_cast<std::uint64_t>(std::min(keys, static_cast<double>(kMaxKeys)));
     if (estimated > counted) mine.inserted.add(estimated - counted);
   }
   return {};
@@ -271,7 +285,8 @@ Result<void> ScalableBloom::merge(const ScalableBloom& other) {
 
 void ScalableBloom::clear() noexcept {
   // Also the one that is prepared and not yet published.
-  for (std::uint32_t i = 1; i < kMaxLinks; ++i) delete chain_->links[i].exchange(nullptr, std::memory_order_relaxed);
+  for (std::uint32_t i = 1; i < kMaxLinks; ++i)
+    delete chain_->links[i].exchange(nullptr, std::memory_order_relaxed);
   chain_->count.store(1, std::memory_order_release);
   Link& first = chain_->link(0);
   first.filter.clear();
@@ -284,7 +299,8 @@ ScalableBloom ScalableBloom::clone() const {
   auto chain = std::make_unique<Chain>(params(), chain_->options);
   const std::uint32_t count = link_count();
   for (std::uint32_t i = 0; i < count; ++i) {
-    // Counted first: an insertion between the two is in the bits but not in the count, which only delays growth by it.
+    // Counted first: an insertion between the two is in the bits but not in the count, which only
+    // delays growth by it.
     const std::uint64_t inserted = chain_->link(i).inserted.total();
     auto copy = std::make_unique<Link>(link(i).clone(chain_->options), params().link_keys(i));
     copy->inserted.add(inserted);

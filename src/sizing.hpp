@@ -1,4 +1,5 @@
-// The arithmetic that kinds share: searching a geometry, and the statistics of bits thrown into cells.
+// The arithmetic that kinds share: searching a geometry, and the statistics of bits thrown into
+// cells.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,8 @@
 
 namespace probably::detail {
 
-// The chance that an absent key has the very digest of one of n keys: no filter on 64-bit digests does better.
+// The chance that an absent key has the very digest of one of n keys: no filter on 64-bit digests
+// does better.
 inline double digest_collision_fpr(std::uint64_t keys) noexcept {
   return static_cast<double>(keys) * 0x1p-64;
 }
@@ -23,8 +25,8 @@ inline double empty_chance(double cells, double throws) noexcept {
   return cells <= 1 ? (throws > 0 ? 0 : 1) : std::exp(throws * std::log1p(-1 / cells));
 }
 
-// The least x from `low` on for which good(x) holds, given that it holds for all x beyond some point; limit + 1 when
-// that point lies beyond the limit. `guess` speeds up the search.
+// The least x from `low` on for which good(x) holds, given that it holds for all x beyond some
+// point; limit + 1 when that point lies beyond the limit. `guess` speeds up the search.
 template <class Good>
 std::uint64_t least(std::uint64_t low, std::uint64_t guess, std::uint64_t limit, Good&& good) {
   std::uint64_t high = std::clamp(guess, low, limit);
@@ -50,8 +52,9 @@ std::uint64_t most_keys(double rate, Predict&& predict) {
   return least(0, 1024, kMaxKeys - 1, [&](std::uint64_t keys) { return predict(keys + 1) > rate; });
 }
 
-// How many units (bits, lines, blocks) of `unit_bits` bits a valid plan asks for, where predict(units, keys) is the
-// rate. From keys and a rate: the fewest that keep it, whatever the budget; from a budget: all that fit.
+// How many units (bits, lines, blocks) of `unit_bits` bits a valid plan asks for, where
+// predict(units, keys) is the rate. From keys and a rate: the fewest that keep it, whatever the
+// budget; from a budget: all that fit.
 template <class Predict>
 Result<std::uint64_t> units_for(const Plan& plan, std::uint64_t unit_bits, std::uint64_t max_units,
                                 Predict&& predict) {
@@ -60,34 +63,38 @@ Result<std::uint64_t> units_for(const Plan& plan, std::uint64_t unit_bits, std::
     const std::uint64_t units = granted / unit_bits;
     if (units >= 1 && units <= max_units) return units;
     return Error{ErrorCode::invalid_argument, "The memory granted is " + text(granted / 8) +
-                                                  " bytes; accepted is " + text((unit_bits + 7) / 8) + " to " +
+                                                  " bytes; accepted is " +
+                                                  text((unit_bits + 7) / 8) + " to " +
                                                   text(max_units / 8 * unit_bits) + " bytes."};
   }
   const std::uint64_t guess = textbook_bits(plan.keys, plan.fpr) / unit_bits;
-  const std::uint64_t units =
-      least(1, guess, max_units, [&](std::uint64_t n) { return predict(n, plan.keys) <= plan.fpr; });
+  const std::uint64_t units = least(
+      1, guess, max_units, [&](std::uint64_t n) { return predict(n, plan.keys) <= plan.fpr; });
   if (units > max_units) {
-    return Error{ErrorCode::invalid_argument,
-                 "A rate of " + text(plan.fpr) + " for " + text(plan.keys) +
-                     " keys is out of reach of this kind; with the most memory it can use, the rate is " +
-                     text(predict(max_units, plan.keys)) + "."};
+    return Error{
+        ErrorCode::invalid_argument,
+        "A rate of " + text(plan.fpr) + " for " + text(plan.keys) +
+            " keys is out of reach of this kind; with the most memory it can use, the rate is " +
+            text(predict(max_units, plan.keys)) + "."};
   }
   return units;
 }
 
-// Refuses a geometry that a plan with keys, rate and memory does not pay for. Called with the best geometry that was found,
-// so that the error names the least memory that would do.
+// Refuses a geometry that a plan with keys, rate and memory does not pay for. Called with the best
+// geometry that was found, so that the error names the least memory that would do.
 inline Result<void> within_budget(const Plan& plan, std::uint64_t bits) {
   const std::uint64_t granted = granted_bits(plan);
   if (granted == 0 || bits <= granted) return {};
-  return Error{ErrorCode::invalid_argument, text(plan.keys) + " keys at a rate of " + text(plan.fpr) + " need " +
-                                                text((bits + 7) / 8) + " bytes, more than the " +
-                                                text(granted / 8) + " granted."};
+  return Error{ErrorCode::invalid_argument, text(plan.keys) + " keys at a rate of " +
+                                                text(plan.fpr) + " need " + text((bits + 7) / 8) +
+                                                " bytes, more than the " + text(granted / 8) +
+                                                " granted."};
 }
 
-// The mean of rate(load) over the loads of blocks when keys fall into them at random: the binomial distribution, which
-// for many blocks is Poisson's. Weights are built outwards from the mode, relative to it, so nothing over- or
-// underflows; the tails end where even a rate of 1 adds nothing.
+// The mean of rate(load) over the loads of blocks when keys fall into them at random: the binomial
+// distribution, which for many blocks is Poisson's. Weights are built outwards from the mode,
+// relative to it, so nothing over- or underflows; the tails end where even a rate of 1 adds
+// nothing.
 template <class Rate>
 double mean_over_block_loads(std::uint64_t keys, std::uint64_t blocks, Rate&& rate) {
   if (blocks == 1) return rate(static_cast<double>(keys));
@@ -112,17 +119,19 @@ double mean_over_block_loads(std::uint64_t keys, std::uint64_t blocks, Rate&& ra
   return sum / weights;
 }
 
-// A filter's bits as a game of throws: `slices` sets of `cells` cells, into each of which a key throws
-// `throws_per_key` times. In blocked kinds all of a key's throws share one of `blocks` blocks; 0 means no blocks.
+// A filter's bits as a game of throws: `slices` sets of `cells` cells, into each of which a key
+// throws `throws_per_key` times. In blocked kinds all of a key's throws share one of `blocks`
+// blocks; 0 means no blocks.
 struct Occupancy {
   std::uint64_t slices = 1;
   std::uint64_t cells = 1;
   std::uint64_t throws_per_key = 1;
   std::uint64_t blocks = 0;
 
-  // Keys judged by the number of set cells: the inversion of the expected fill (Swamidass and Baldi, 2007).
-  // The standard error comes of the variance of the number of empty cells (Whang et al., 1990, "linear counting"),
-  // summed over the slices. Slices are independent but for the block loads that they share: the second term.
+  // Keys judged by the number of set cells: the inversion of the expected fill (Swamidass and
+  // Baldi, 2007). The standard error comes of the variance of the number of empty cells (Whang et
+  // al., 1990, "linear counting"), summed over the slices. Slices are independent but for the block
+  // loads that they share: the second term.
   [[nodiscard]] Estimate estimate_keys(std::uint64_t set_cells) const noexcept {
     const auto m = static_cast<double>(cells);
     const auto s = static_cast<double>(slices);
@@ -138,8 +147,8 @@ struct Occupancy {
     if (blocks > 1) {
       const double cells_per_block = m / static_cast<double>(blocks);
       const double x = keys / static_cast<double>(blocks) / (cells_per_block * cells_per_block);
-      variance += s * (s - 1) * static_cast<double>(blocks) * cells_per_block * cells_per_block * empty *
-                  empty * (std::expm1(x) - x);
+      variance += s * (s - 1) * static_cast<double>(blocks) * cells_per_block * cells_per_block *
+                  empty * empty * (std::expm1(x) - x);
     }
     return {keys, std::sqrt(std::max(variance, 0.0)) / (s * t * empty)};
   }

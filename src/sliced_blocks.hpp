@@ -1,4 +1,5 @@
-// The arithmetic of filters that cut a block into slices and set one bit of a key in each: blocked and split_block.
+// The arithmetic of filters that cut a block into slices and set one bit of a key in each: blocked
+// and split_block.
 #pragma once
 
 #include <algorithm>
@@ -15,20 +16,21 @@ namespace probably::detail {
 struct SlicedBlocks {
   std::uint64_t blocks = 1;
   std::uint32_t block_words = 8;  // of 64 bits
-  std::uint32_t slices = 8;       // 4, 8 or 16; 32-bit word w of a block belongs to slice w mod slices
+  std::uint32_t slices = 8;  // 4, 8 or 16; 32-bit word w of a block belongs to slice w mod slices
 
   // Cells of one slice in one block.
   [[nodiscard]] double cells() const noexcept { return 64.0 * block_words / slices; }
 
-  // Given a block's load, slices fill independently, so the rate is the power of one slice's fill; the mean goes over
-  // the loads of blocks.
+  // Given a block's load, slices fill independently, so the rate is the power of one slice's fill;
+  // the mean goes over the loads of blocks.
   [[nodiscard]] double fpr(std::uint64_t keys) const noexcept {
     const double mean_load = static_cast<double>(keys) / static_cast<double>(blocks);
     if (mean_load > 64 * cells()) return 1;  // e^-64 of the bits are left
     const double log_empty = std::log1p(-1 / cells());
     const double rate = mean_over_block_loads(
         keys, blocks, [&](double load) { return power(-std::expm1(load * log_empty)); });
-    // Up to eight slices share one pattern of 32 bits; two keys of a block have the same with chance 2^-32.
+    // Up to eight slices share one pattern of 32 bits; two keys of a block have the same with
+    // chance 2^-32.
     const double same_pattern = slices <= 8 ? mean_load * 0x1p-32 : 0;
     return std::min(1.0, rate + same_pattern + digest_collision_fpr(keys));
   }
@@ -48,7 +50,8 @@ struct SlicedBlocks {
             .blocks = blocks};
   }
 
-  // In each block, the chance that one random bit of every slice is set; then the mean over the blocks.
+  // In each block, the chance that one random bit of every slice is set; then the mean over the
+  // blocks.
   [[nodiscard]] double observed_fpr(const std::uint64_t* words) const noexcept {
     double sum = 0;
     for (std::uint64_t block = 0; block < blocks; ++block) {

@@ -8,11 +8,15 @@ namespace {
 
 constexpr std::uint64_t kMaxBlocks = (std::uint64_t{1} << 32) - 1;
 
-detail::SlicedBlocks sliced(const SplitBlockParams& params) noexcept { return {params.blocks, 4, 8}; }
+detail::SlicedBlocks sliced(const SplitBlockParams& params) noexcept {
+  return {params.blocks, 4, 8};
+}
 
 }  // namespace
 
-static detail::Occupancy occupancy(const SplitBlockParams& params) noexcept { return sliced(params).occupancy(); }
+static detail::Occupancy occupancy(const SplitBlockParams& params) noexcept {
+  return sliced(params).occupancy();
+}
 
 static double observed_fpr(const SplitBlockParams& params, const std::uint64_t* words) noexcept {
   return sliced(params).observed_fpr(words);
@@ -42,9 +46,13 @@ Result<void> SplitBlockParams::validate() const {
 
 double SplitBlockParams::fpr(std::uint64_t keys) const noexcept { return sliced(*this).fpr(keys); }
 
-double SplitBlockParams::fill(std::uint64_t keys) const noexcept { return sliced(*this).fill(keys); }
+double SplitBlockParams::fill(std::uint64_t keys) const noexcept {
+  return sliced(*this).fill(keys);
+}
 
-std::uint64_t SplitBlockParams::capacity(double rate) const noexcept { return sliced(*this).capacity(rate); }
+std::uint64_t SplitBlockParams::capacity(double rate) const noexcept {
+  return sliced(*this).capacity(rate);
+}
 
 template class BitFilter<SplitBlockParams>;
 

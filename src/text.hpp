@@ -1,4 +1,5 @@
-// Sentences for errors: numbers as people read them, without a formatting library in the public surface.
+// Sentences for errors: numbers as people read them, without a formatting library in the public
+// surface.
 #pragma once
 
 #include <cstdint>

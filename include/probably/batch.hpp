@@ -1,7 +1,7 @@
 // Which vector code the batch verbs run: chosen once, at run time, for this machine.
 //
-// The environment variable PROBABLY_TARGET forces another: avx2, sse4, ssse3 or baseline, as far as the machine has it.
-// The bits and the answers are the same under each.
+// The environment variable PROBABLY_TARGET forces another: avx2, sse4, ssse3 or baseline, as far as
+// the machine has it. The bits and the answers are the same under each.
 #pragma once
 
 #include <string_view>

@@ -1,18 +1,20 @@
 // BitFilter: the verbs that all filters of plain bits share, written once.
 //
-// Use it through its kinds: Bloom (bloom.hpp), BlockedBloom (blocked.hpp), SplitBlockBloom (split_block.hpp).
-// A kind is a Params type: exact geometry, its arithmetic, and the Layout that turns a digest into bits.
+// Use it through its kinds: Bloom (bloom.hpp), BlockedBloom (blocked.hpp), SplitBlockBloom
+// (split_block.hpp). A kind is a Params type: exact geometry, its arithmetic, and the Layout that
+// turns a digest into bits.
 //
 // Concurrency (docs/concurrency.md has the proofs):
-//   insert, contains, merge (source or target), clone, observers   any number of threads, none ever waits
-//   clear, move, destroy                                 no other call on the object may run
-// A key is found by every thread that its insertion happens-before. Observers beside writers see some state
-// between the one before and the one after.
+//   insert, contains, merge, clone, observers   any number of threads, and none ever waits
+//   clear, move, destroy                        no other call on the object may run
+// A key is found by every thread that its insertion happens-before. Observers beside writers see
+// some state between the one before and the one after.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -26,10 +28,11 @@
 
 namespace probably {
 
-// A key that may stand in a span of keys. Spans of characters are refused: they are one key, not many.
+// A key that may stand in a span of keys. Spans of characters are refused: they are one key.
 template <class T>
-concept BatchKey = Key<T> && !std::is_same_v<T, Digest> && !std::is_same_v<T, std::byte> &&
-                   !(std::integral<T> && sizeof(T) == 1);
+concept BatchKey =
+    Key<std::remove_const_t<T>> && !std::same_as<std::remove_const_t<T>, Digest> &&
+    !std::same_as<std::remove_const_t<T>, std::byte> && !(std::integral<T> && sizeof(T) == 1);
 
 namespace detail {
 
@@ -52,14 +55,15 @@ class BitFilter {
   using Params = P;
   using Layout = typename P::Layout;
 
-  // An empty filter. Fails with invalid_argument, saying what is accepted; throws std::bad_alloc when memory
-  // is short, with nothing leaked.
+  // An empty filter. Fails with invalid_argument, saying what is accepted; throws std::bad_alloc
+  // when memory is short, with nothing leaked.
   static Result<BitFilter> create(const Plan& plan, const Hasher& hasher = {},
                                   const StorageOptions& options = {});
   static Result<BitFilter> create(const Params& params, const Hasher& hasher = {},
                                   const StorageOptions& options = {});
-  // A filter over memory that already holds its bits, or zeros for an empty one. Fails with invalid_argument when
-  // the storage is read-only or its size is not params.size_bytes() (whole lines are accepted, too).
+  // A filter over memory that already holds its bits, or zeros for an empty one. Fails with
+  // invalid_argument when the storage is read-only or its size is not params.size_bytes() (whole
+  // lines are accepted, too).
   static Result<BitFilter> adopt(const Params& params, const Hasher& hasher, Storage storage);
 
   // Returns whether the key was new: false also for the share of new keys that the filter takes for
@@ -89,24 +93,22 @@ class BitFilter {
   std::uint64_t insert(std::span<const Digest> digests, std::span<bool> was_new) noexcept;
 
   // Spans of keys, for example contains(std::span(names), answers).
-  template <class K, std::size_t N>
-    requires BatchKey<std::remove_const_t<K>>
+  template <BatchKey K, std::size_t N>
   void contains(std::span<K, N> keys, std::span<bool> out) const noexcept {
     assert(out.size() == keys.size());
     detail::for_each_chunk(hasher_, keys, [&](std::span<const Digest> digests, std::size_t first) {
       contains(digests, out.subspan(first, digests.size()));
     });
   }
-  template <class K, std::size_t N>
-    requires BatchKey<std::remove_const_t<K>>
+  template <BatchKey K, std::size_t N>
   std::uint64_t insert(std::span<K, N> keys) noexcept {
     std::uint64_t fresh = 0;
-    detail::for_each_chunk(hasher_, keys,
-                   [&](std::span<const Digest> digests, std::size_t) { fresh += insert(digests); });
+    detail::for_each_chunk(hasher_, keys, [&](std::span<const Digest> digests, std::size_t) {
+      fresh += insert(digests);
+    });
     return fresh;
   }
-  template <class K, std::size_t N>
-    requires BatchKey<std::remove_const_t<K>>
+  template <BatchKey K, std::size_t N>
   std::uint64_t insert(std::span<K, N> keys, std::span<bool> was_new) noexcept {
     assert(was_new.size() == keys.size());
     std::uint64_t fresh = 0;
@@ -116,8 +118,8 @@ class BitFilter {
     return fresh;
   }
 
-  // Takes over all keys of the other. Fails with incompatible, changing nothing, unless params() and
-  // hasher() are equal. The rate grows with the union: see estimated_fpr().
+  // Takes over all keys of the other. Fails with incompatible, changing nothing, unless params()
+  // and hasher() are equal. The rate grows with the union: see estimated_fpr().
   Result<void> merge(const BitFilter& other);
   // Forgets all keys.
   void clear() noexcept;
@@ -130,7 +132,8 @@ class BitFilter {
   [[nodiscard]] Estimate approximate_size() const noexcept;
   // Share of bits that are set.
   [[nodiscard]] double fill_ratio() const noexcept;
-  // The rate right now: the chance that a random absent key meets only set bits, from the bits themselves.
+  // The rate right now: the chance that a random absent key meets only set bits, from the bits
+  // themselves.
   [[nodiscard]] double estimated_fpr() const noexcept;
 
   [[nodiscard]] const Params& params() const noexcept { return params_; }

@@ -1,10 +1,12 @@
 // BlockedBloom: a Bloom filter in which a key touches one cache line. The default choice.
 //
-// Choose it when lookups dominate: a query costs one cache miss, for 5 % more bits than a classic filter at a
-// rate of 1 %, 9 % at 0.1 %, 20 % at 0.01 %. Below that take bloom.hpp. For sets of unknown size see
-// scalable.hpp; for Parquet's bits see split_block.hpp.
+// Choose it when lookups dominate: a query costs one cache miss, for 5 % more bits than a classic
+// filter at a rate of 1 %, 9 % at 0.1 %, 20 % at 0.01 %. Below that take bloom.hpp. For sets of
+// unknown size see scalable.hpp; for Parquet's bits see split_block.hpp.
 //
-// Concurrency: as bit_filter.hpp says; insertion does at most 8 atomic ORs in one line, none for known keys.
+// Concurrency: as bit_filter.hpp says; insertion does at most 8 atomic ORs in one line, none for
+// known keys.
+//
 // Format: words of 64 bits, little-endian; the places are in layout/blocked.hpp.
 #pragma once
 

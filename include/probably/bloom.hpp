@@ -1,8 +1,8 @@
 // Bloom: the classic Bloom filter. Any number of bits, a key sets k of them, anywhere.
 //
-// Choose it when memory counts more than speed: no other layout of plain bits needs fewer bits for a rate, above all
-// below 0.01 %. A lookup costs up to k cache misses (two on average for absent keys); blocked.hpp costs one,
-// for 5 % more bits at 1 % and 9 % more at 0.1 %.
+// Choose it when memory counts more than speed: no other layout of plain bits needs fewer bits for
+// a rate, above all below 0.01 %. A lookup costs up to k cache misses (two on average for absent
+// keys); blocked.hpp costs one, for 5 % more bits at 1 % and 9 % more at 0.1 %.
 //
 // Concurrency: as bit_filter.hpp says; insertion does at most k atomic ORs.
 // Format: words of 64 bits, little-endian; the places are in layout/classic.hpp.
@@ -21,8 +21,9 @@ struct BloomParams {
   std::uint64_t bits = 0;    // m, 1 to 2^60
   std::uint32_t hashes = 0;  // k, 1 to 64
 
-  // The fewest bits with which an integer k keeps the promise at the promised number of keys, at least 512.
-  // The textbook's m (see solve()) takes k for a real number and misses the rate by up to 1 % of it.
+  // The fewest bits with which an integer k keeps the promise at the promised number of keys, at
+  // least 512. The textbook's m (see solve()) takes k for a real number and misses the rate by up
+  // to 1 % of it.
   static Result<BloomParams> from(const Plan& plan);
   [[nodiscard]] Result<void> validate() const;
 

@@ -1,4 +1,5 @@
-// Capacity planning as operators do it: how large must a filter be to last, and when is this one full?
+// Capacity planning as operators do it: how large must a filter be to last, and when is this one
+// full?
 //
 // Concurrency: values and pure functions.
 #pragma once
@@ -17,8 +18,9 @@ struct Growth {
   double headroom = 0.2;           // kept free on top of the forecast, for bad forecasts; 0 to 100
 };
 
-// The keys to plan for: current * (1 + yearly_growth)^years * (1 + headroom), rounded up, never fewer than the
-// current keys with headroom. Fails with invalid_argument outside the ranges above or above kMaxKeys.
+// The keys to plan for: current * (1 + yearly_growth)^years * (1 + headroom), rounded up, never
+// fewer than the current keys with headroom. Fails with invalid_argument outside the ranges above
+// or above kMaxKeys.
 Result<std::uint64_t> design_keys(const Growth& growth);
 
 // How far a filter in use has come.
@@ -26,7 +28,8 @@ struct Usage {
   double keys = 0;         // inserted so far: a count, or approximate_size().value
   double age_days = 0;     // since the filter was empty; above 0
   double design_keys = 0;  // where the promised rate ends; above 0
-  double yearly_growth = 0;  // of the arrival rate, compounded; 0 means keys arrive at a steady pace
+  double yearly_growth =
+      0;  // of the arrival rate, compounded; 0 means keys arrive at a steady pace
 };
 
 struct Outlook {

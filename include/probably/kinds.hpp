@@ -1,7 +1,7 @@
 // Kinds: a filter's stable number, its name, and what it can do.
 //
-// The list at the end is the one place that knows all kinds. Tests and benchmarks iterate over it; a kind that is not in
-// it does not exist.
+// The list at the end is the one place that knows all kinds. Tests and benchmarks iterate over it;
+// a kind that is not in it does not exist.
 #pragma once
 
 #include <concepts>
@@ -22,9 +22,12 @@ enum class Kind : std::uint8_t { bloom = 1, blocked = 2, split_block = 3, scalab
 
 // Answers membership: no, or probably.
 template <class F>
-concept Filter = requires(const F& filter, Digest digest, std::span<const Digest> digests, std::span<bool> out) {
-  { filter.contains(digest) } noexcept -> std::same_as<bool>;
-  { filter.contains(digests, out) } noexcept;
+concept Filter = requires(const F& filter, Digest digest, std::span<const Digest> digests,
+                          std::span<bool> out) {
+  { filter.contains(digest) }
+  noexcept->std::same_as<bool>;
+  { filter.contains(digests, out) }
+  noexcept;
   { filter.params() } -> std::convertible_to<typename F::Params>;
   { filter.hasher() } -> std::same_as<const Hasher&>;
   { filter.size_bytes() } -> std::same_as<std::uint64_t>;
@@ -32,10 +35,14 @@ concept Filter = requires(const F& filter, Digest digest, std::span<const Digest
 
 // Takes keys one by one, at any time.
 template <class F>
-concept Insertable = Filter<F> && requires(F& filter, Digest digest, std::span<const Digest> digests) {
-  { filter.insert(digest) } noexcept -> std::same_as<bool>;
-  { filter.insert(digests) } noexcept -> std::same_as<std::uint64_t>;
-  { filter.clear() } noexcept;
+concept Insertable = Filter<F> &&
+    requires(F& filter, Digest digest, std::span<const Digest> digests) {
+  { filter.insert(digest) }
+  noexcept->std::same_as<bool>;
+  { filter.insert(digests) }
+  noexcept->std::same_as<std::uint64_t>;
+  { filter.clear() }
+  noexcept;
 };
 
 // Takes over another filter's keys.
@@ -64,10 +71,14 @@ inline constexpr Kind kind_of<ScalableBloom> = Kind::scalable;
 
 [[nodiscard]] constexpr std::string_view name(Kind kind) noexcept {
   switch (kind) {
-    case Kind::bloom: return "bloom";
-    case Kind::blocked: return "blocked";
-    case Kind::split_block: return "split_block";
-    case Kind::scalable: return "scalable";
+    case Kind::bloom:
+      return "bloom";
+    case Kind::blocked:
+      return "blocked";
+    case Kind::split_block:
+      return "split_block";
+    case Kind::scalable:
+      return "scalable";
   }
   return "unknown";
 }
@@ -76,7 +87,8 @@ using AllFilters = std::tuple<Bloom, BlockedBloom, SplitBlockBloom, ScalableBloo
 
 static_assert(Insertable<Bloom> && Mergeable<Bloom> && !Growable<Bloom>);
 static_assert(Insertable<BlockedBloom> && Mergeable<BlockedBloom> && !Growable<BlockedBloom>);
-static_assert(Insertable<SplitBlockBloom> && Mergeable<SplitBlockBloom> && !Growable<SplitBlockBloom>);
+static_assert(Insertable<SplitBlockBloom> && Mergeable<SplitBlockBloom> &&
+              !Growable<SplitBlockBloom>);
 static_assert(Insertable<ScalableBloom> && Mergeable<ScalableBloom> && Growable<ScalableBloom>);
 
 }  // namespace probably

@@ -1,7 +1,8 @@
 // Plan: what the user wants; and the textbook's arithmetic of Bloom filters.
 //
-// Say any two of: how many keys, which false-positive rate, how much memory. Each kind makes its own exact
-// geometry of it (`<Kind>Params::from(plan)`), at which its predicted rate keeps the promise.
+// Say any two of: how many keys, which false-positive rate, how much memory. Each kind makes its
+// own exact geometry of it (`<Kind>Params::from(plan)`), at which its predicted rate keeps the
+// promise.
 //
 //   Plan{.keys = 1'000'000, .fpr = 0.01}             the usual way
 //   Plan{.keys = 1'000'000, .bits_per_key = 12}      memory per key, the rate follows
@@ -46,7 +47,8 @@ struct Solution {
 // Fails with invalid_argument, naming the field, its value and the accepted range.
 Result<Solution> solve(const Plan& plan);
 
-// Checks that a plan determines a filter: domains, and two of keys, rate and memory. All kinds call it.
+// Checks that a plan determines a filter: domains, and two of keys, rate and memory. All kinds call
+// it.
 Result<void> validate(const Plan& plan);
 
 // The bits that a valid plan grants: its budget or keys * bits_per_key; 0 when the rate decides.
@@ -55,7 +57,8 @@ Result<void> validate(const Plan& plan);
 // Least bits per key of any data structure with this rate: log2(1/p).
 [[nodiscard]] double lower_bound_bits_per_key(double fpr) noexcept;
 
-// Least bits for n keys at rate p with the ideal number of hashes, rounded up: ceil(-n ln p / (ln 2)^2).
+// Least bits for n keys at rate p with the ideal number of hashes, rounded up: ceil(-n ln p / (ln
+// 2)^2).
 [[nodiscard]] std::uint64_t textbook_bits(std::uint64_t keys, double fpr) noexcept;
 // The best number of hashes for m bits and n keys: m/n ln 2, rounded, at least 1.
 [[nodiscard]] unsigned textbook_hashes(std::uint64_t bits, std::uint64_t keys) noexcept;

@@ -1,4 +1,5 @@
-// probably: "have I seen this key?" answered with no (certain) or probably (at a rate that you chose).
+// probably: "have I seen this key?" answered with no (certain) or probably (at a rate that you
+// chose).
 //
 // Includes everything. Start with blocked.hpp; README.md says which filter is for what.
 #pragma once

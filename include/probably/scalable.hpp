@@ -1,19 +1,23 @@
-// ScalableBloom: a Bloom filter for sets of unknown size. It grows, and the total rate keeps the promise.
+// ScalableBloom: a Bloom filter for sets of unknown size. It grows, and the total rate keeps the
+// promise.
 //
-// A chain of blocked filters. The newest link takes the insertions; when it is full, a larger one is added. Link i
-// plans for growth^i times the keys of the first, and for a rate of fpr * w(i), with weights w that fall as (i + 1)^-1.5
-// and sum to 1: however long the chain grows, the rates of its links sum to at most fpr.
+// A chain of blocked filters. The newest link takes the insertions; when it is full, a larger one
+// is added. Link i plans for growth^i times the keys of the first, and for a rate of fpr * w(i),
+// with weights w that fall as (i + 1)^-1.5 and sum to 1: however long the chain grows, the rates of
+// its links sum to at most fpr.
 //
-// Choose it when nobody can say how many keys will come. When somebody can, blocked.hpp costs one cache miss
-// instead of one per link, and fewer bits: docs/filters/scalable.md shows both after a growth by 1,000.
+// Choose it when nobody can say how many keys will come. When somebody can, blocked.hpp costs one
+// cache miss instead of one per link, and fewer bits: docs/filters/scalable.md shows both after a
+// growth by 1,000.
 //
 // Concurrency (docs/concurrency.md has the proofs):
-//   insert, contains, merge (source or target), clone, observers   any number of threads, none ever waits
-//   clear, move, destroy                                 no other call on the object may run
-// A key is found by every thread that its insertion happens-before; of concurrent insertions of one new key at most
-// one returns true, also while the chain grows. A thread that finds the newest link half full prepares the next one while
-// the others go on. If it is held up until the link is full, whoever finds it full makes a link as well, and the first is
-// taken: a link takes at most one key per thread more than planned.
+//   insert, contains, merge, clone, observers   any number of threads, and none ever waits
+//   clear, move, destroy                        no other call on the object may run
+// A key is found by every thread that its insertion happens-before; of concurrent insertions of one
+// new key at most one returns true, also while the chain grows. A thread that finds the newest link
+// half full prepares the next one while the others go on. If it is held up until the link is full,
+// whoever finds it full makes a link as well, and the first is taken: a link takes at most one key
+// per thread more than planned.
 #pragma once
 
 #include <array>
@@ -30,14 +34,15 @@ namespace probably {
 
 struct ScalableParams {
   std::uint64_t first_keys = 4096;  // planned keys of the first link, 1 to kMaxKeys
-  double fpr = 0.01;                // promised total rate, 1e-9 to kMaxFpr: each link gets a share of it
-  std::uint32_t growth = 2;         // how much larger each link is than the one before: 2 to 16
+  double fpr = 0.01;         // promised total rate, 1e-9 to kMaxFpr: each link gets a share of it
+  std::uint32_t growth = 2;  // how much larger each link is than the one before: 2 to 16
 
   // plan.keys is what is expected at first; the filter grows beyond it. Memory fields are refused.
   static Result<ScalableParams> from(const Plan& plan);
   [[nodiscard]] Result<void> validate() const;
 
-  // The planned keys, rate and geometry of link i. Fails with invalid_argument where no such link can be planned.
+  // The planned keys, rate and geometry of link i. Fails with invalid_argument where no such link
+  // can be planned.
   [[nodiscard]] std::uint64_t link_keys(std::uint32_t link) const noexcept;
   [[nodiscard]] double link_fpr(std::uint32_t link) const noexcept;
   [[nodiscard]] Result<BlockedParams> link_params(std::uint32_t link) const;
@@ -50,8 +55,8 @@ class ScalableBloom {
   using Params = ScalableParams;
   static constexpr std::uint32_t kMaxLinks = 48;
 
-  // An empty filter with one link. Fails with invalid_argument, saying what is accepted; throws std::bad_alloc.
-  // The options hold for every link.
+  // An empty filter with one link. Fails with invalid_argument, saying what is accepted; throws
+  // std::bad_alloc. The options hold for every link.
   static Result<ScalableBloom> create(const Plan& plan, const Hasher& hasher = {},
                                       const StorageOptions& options = {});
   static Result<ScalableBloom> create(const Params& params = {}, const Hasher& hasher = {},
@@ -61,8 +66,9 @@ class ScalableBloom {
   ScalableBloom& operator=(ScalableBloom&&) noexcept;
   ~ScalableBloom();
 
-  // Returns whether the key was new. Grows the chain when needed. If there is no memory for a new link the insertion
-  // succeeds in the old one, at a rate that rises above the promise: see growth_failures() and estimated_fpr().
+  // Returns whether the key was new. Grows the chain when needed. If there is no memory for a new
+  // link the insertion succeeds in the old one, at a rate that rises above the promise: see
+  // growth_failures() and estimated_fpr().
   bool insert(Digest digest) noexcept;
   template <Key K>
   bool insert(const K& key) noexcept {
@@ -91,23 +97,21 @@ class ScalableBloom {
   std::uint64_t insert(std::span<const Digest> digests, std::span<bool> was_new) noexcept;
 
   // Spans of keys, for example contains(std::span(names), answers).
-  template <class K, std::size_t N>
-    requires BatchKey<std::remove_const_t<K>>
+  template <BatchKey K, std::size_t N>
   void contains(std::span<K, N> keys, std::span<bool> out) const noexcept {
     detail::for_each_chunk(hasher(), keys, [&](std::span<const Digest> digests, std::size_t first) {
       contains(digests, out.subspan(first, digests.size()));
     });
   }
-  template <class K, std::size_t N>
-    requires BatchKey<std::remove_const_t<K>>
+  template <BatchKey K, std::size_t N>
   std::uint64_t insert(std::span<K, N> keys) noexcept {
     std::uint64_t fresh = 0;
-    detail::for_each_chunk(hasher(), keys,
-                           [&](std::span<const Digest> digests, std::size_t) { fresh += insert(digests); });
+    detail::for_each_chunk(hasher(), keys, [&](std::span<const Digest> digests, std::size_t) {
+      fresh += insert(digests);
+    });
     return fresh;
   }
-  template <class K, std::size_t N>
-    requires BatchKey<std::remove_const_t<K>>
+  template <BatchKey K, std::size_t N>
   std::uint64_t insert(std::span<K, N> keys, std::span<bool> was_new) noexcept {
     std::uint64_t fresh = 0;
     detail::for_each_chunk(hasher(), keys, [&](std::span<const Digest> digests, std::size_t first) {
@@ -116,10 +120,11 @@ class ScalableBloom {
     return fresh;
   }
 
-  // Takes over all keys of the other, link by link: commutative, associative and idempotent. Links filled on both sides
-  // hold the keys of both, so the rate may rise above the promise: see estimated_fpr(). To keep the promise, insert
-  // the keys instead. Fails with incompatible, changing nothing, unless params() and hasher() are equal; throws
-  // std::bad_alloc, changing nothing, when there is no memory for the other's links.
+  // Takes over all keys of the other, link by link: commutative, associative and idempotent. Links
+  // filled on both sides hold the keys of both, so the rate may rise above the promise: see
+  // estimated_fpr(). To keep the promise, insert the keys instead. Fails with incompatible,
+  // changing nothing, unless params() and hasher() are equal; throws std::bad_alloc, changing
+  // nothing, when there is no memory for the other's links.
   Result<void> merge(const ScalableBloom& other);
   // Forgets all keys and all links but the first.
   void clear() noexcept;
@@ -148,15 +153,18 @@ class ScalableBloom {
   }
 
   // Same params, hasher, links and bits.
-  friend bool operator==(const ScalableBloom& a, const ScalableBloom& b) noexcept { return a.equals(b); }
+  friend bool operator==(const ScalableBloom& a, const ScalableBloom& b) noexcept {
+    return a.equals(b);
+  }
 
  private:
   struct Link {
     Link(BlockedBloom bits, std::uint64_t planned_keys) noexcept;
 
     BlockedBloom filter;
-    std::uint64_t capacity;         // the count at which the next link is due
-    std::uint64_t inserts_per_look;  // a thread compares the total with it every so many insertions of its own
+    std::uint64_t capacity;          // the count at which the next link is due
+    std::uint64_t inserts_per_look;  // a thread compares the total with it every so many insertions
+                                     // of its own
     std::atomic<bool> next_is_due = false;  // a thread prepares the next link, or did
     detail::StripedCounter inserted;
   };
@@ -165,7 +173,7 @@ class ScalableBloom {
   struct Chain {
     Params params;
     StorageOptions options;
-    std::atomic<std::uint32_t> count = 0;                    // published links
+    std::atomic<std::uint32_t> count = 0;  // published links
     // Owned. Slots below count are never null again; the next one may hold a link that is prepared.
     std::array<std::atomic<Link*>, kMaxLinks> links = {};
     alignas(kCacheLineBytes) std::atomic<std::uint64_t> growth_failures = 0;
@@ -183,11 +191,13 @@ class ScalableBloom {
 
   explicit ScalableBloom(std::unique_ptr<Chain> chain) noexcept;
 
-  static Result<std::unique_ptr<Link>> make_link(const Params& params, std::uint32_t index, const Hasher& hasher,
+  static Result<std::unique_ptr<Link>> make_link(const Params& params, std::uint32_t index,
+                                                 const Hasher& hasher,
                                                  const StorageOptions& options);
   // Makes the link number `index` of the chain, unless another thread did.
   static void offer(Chain& chain, std::uint32_t index, std::unique_ptr<Link> link) noexcept;
-  // Lets insertions use it, unless another thread did. Requires: its slot was seen, with acquire, to hold a link.
+  // Lets insertions use it, unless another thread did. Requires: its slot was seen, with acquire,
+  // to hold a link.
   static void publish(Chain& chain, std::uint32_t index) noexcept;
   // Returns whether link `index` is there to be published.
   bool prepare(std::uint32_t index, const StorageOptions& options) noexcept;

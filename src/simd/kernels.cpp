@@ -1,6 +1,8 @@
-// The batch verbs, compiled once per vector target. Highway includes this file again for each of them.
+// The batch verbs, compiled once per vector target. Highway includes this file again for each of
+// them.
 //
-// AVX-512 is left out: a line is two 256-bit loads, and a target that our tests cannot run is one that we do not ship.
+// AVX-512 is left out: a line is two 256-bit loads, and a target that our tests cannot run is one
+// that we do not ship.
 #include "simd/kernels.hpp"
 
 #define HWY_DISABLED_TARGETS (HWY_AVX3 | HWY_AVX3_DL)
@@ -19,9 +21,10 @@ HWY_BEFORE_NAMESPACE();
 namespace probably::detail::HWY_NAMESPACE {
 namespace {
 
-// The baseline has no vectors in Highway's terms: there, and where vector code is switched off, the header's
-// single-key path serves, which uses what the compiler's own baseline allows.
-#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128 || PROBABLY_TSAN || defined(PROBABLY_FORCE_SCALAR)
+// The baseline has no vectors in Highway's terms: there, and where vector code is switched off, the
+// header's single-key path serves, which uses what the compiler's own baseline allows.
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128 || PROBABLY_TSAN || \
+    defined(PROBABLY_FORCE_SCALAR)
 
 constexpr std::string_view kName = "baseline";
 
@@ -61,7 +64,9 @@ constexpr std::size_t kLanes = HWY_MIN(8, HWY_LANES(std::uint32_t));
 HWY_INLINE const std::uint32_t* words32(const std::uint64_t* words) {
   return reinterpret_cast<const std::uint32_t*>(words);
 }
-HWY_INLINE std::uint32_t* words32(std::uint64_t* words) { return reinterpret_cast<std::uint32_t*>(words); }
+HWY_INLINE std::uint32_t* words32(std::uint64_t* words) {
+  return reinterpret_cast<std::uint32_t*>(words);
+}
 
 // Lane j: pattern * kSalts[first + j].
 HWY_INLINE Lanes lane_products(std::uint32_t pattern, std::size_t first) {
@@ -92,8 +97,9 @@ HWY_INLINE bool none_missing(Lanes missing) {
   return hn::AllTrue(d, hn::Eq(missing, hn::Zero(d)));
 }
 
-// The bits of eight slices of 32 bits that are missing in half a line. The loads race with concurrent ORs: see load_racy
-// in detail/line_kernels.hpp for why that is harmless. ThreadSanitizer builds use the baseline.
+// The bits of eight slices of 32 bits that are missing in half a line. The loads race with
+// concurrent ORs: see load_racy in detail/line_kernels.hpp for why that is harmless.
+// ThreadSanitizer builds use the baseline.
 HWY_INLINE Lanes half_missing(const std::uint64_t* half, std::uint32_t pattern) {
   const Tag d;
   Lanes missing = hn::Zero(d);
@@ -120,9 +126,8 @@ struct BlockedOps<4> {
   static HWY_INLINE bool covers(const std::uint64_t* line, LinePattern pattern) noexcept {
     const hn::FixedTag<std::uint32_t, 4> d;
     const auto products = hn::Mul(hn::Set(d, pattern.first), hn::LoadU(d, kSalts.data()));
-    const auto quarter = [&](std::size_t i) HWY_ATTR {
-      return hn::LoadU(d, words32(line) + 4 * i);
-    };
+    const auto quarter = [&](std::size_t i)
+                             HWY_ATTR { return hn::LoadU(d, words32(line) + 4 * i); };
     const auto second_bit = hn::Add(products, products);
     const auto lower = if_top_bit(second_bit, quarter(1), quarter(0));
     const auto upper = if_top_bit(second_bit, quarter(3), quarter(2));
@@ -169,7 +174,8 @@ struct BlockedOps<8> {
 template <>
 struct BlockedOps<16> {
   static HWY_INLINE bool covers(const std::uint64_t* line, LinePattern pattern) noexcept {
-    return none_missing(hn::Or(half_missing(line, pattern.first), half_missing(line + 4, pattern.second)));
+    return none_missing(
+        hn::Or(half_missing(line, pattern.first), half_missing(line + 4, pattern.second)));
   }
   static HWY_INLINE BlockedLayout::Masks masks(LinePattern pattern) noexcept {
     BlockedLayout::Masks out;
@@ -197,8 +203,8 @@ constexpr std::size_t kAhead = 32;
 
 // Calls use(i, place) for every digest, in order, each a while after its line was asked for.
 template <class Layout, class Use>
-HWY_INLINE void for_each_place(const Layout& layout, const std::uint64_t* words, std::span<const Digest> digests,
-                               Use&& use) {
+HWY_INLINE void for_each_place(const Layout& layout, const std::uint64_t* words,
+                               std::span<const Digest> digests, Use&& use) {
   using Place = typename Layout::Place;
   std::array<Place, kAhead> ring;
   const auto ask = [&](std::size_t i) {
@@ -219,34 +225,37 @@ HWY_INLINE void for_each_place(const Layout& layout, const std::uint64_t* words,
 }
 
 template <class Ops, class Layout>
-void contains_with(const Layout& layout, const std::uint64_t* words, std::span<const Digest> digests,
-                   bool* out) noexcept {
-  for_each_place(layout, words, digests, [&](std::size_t i, const typename Layout::Place& place) HWY_ATTR {
-    out[i] = Ops::covers(words + place.block * Layout::kBlockWords, place.pattern);
-  });
+void contains_with(const Layout& layout, const std::uint64_t* words,
+                   std::span<const Digest> digests, bool* out) noexcept {
+  for_each_place(layout, words, digests,
+                 [&](std::size_t i, const typename Layout::Place& place) HWY_ATTR {
+                   out[i] = Ops::covers(words + place.block * Layout::kBlockWords, place.pattern);
+                 });
 }
 
 template <class Ops, class Layout>
-std::uint64_t insert_with(const Layout& layout, std::uint64_t* words, std::span<const Digest> digests,
-                          bool* was_new) noexcept {
+std::uint64_t insert_with(const Layout& layout, std::uint64_t* words,
+                          std::span<const Digest> digests, bool* was_new) noexcept {
   std::uint64_t fresh = 0;
-  for_each_place(layout, words, digests, [&](std::size_t i, const typename Layout::Place& place) HWY_ATTR {
-    const bool is_new = insert_masks(words + place.block * Layout::kBlockWords, Ops::masks(place.pattern));
-    fresh += is_new;
-    if (was_new != nullptr) was_new[i] = is_new;
-  });
+  for_each_place(
+      layout, words, digests, [&](std::size_t i, const typename Layout::Place& place) HWY_ATTR {
+        const bool is_new =
+            insert_masks(words + place.block * Layout::kBlockWords, Ops::masks(place.pattern));
+        fresh += is_new;
+        if (was_new != nullptr) was_new[i] = is_new;
+      });
   return fresh;
 }
 
-void contains_blocked(const BlockedLayout& layout, const std::uint64_t* words, std::span<const Digest> digests,
-                      bool* out) noexcept {
+void contains_blocked(const BlockedLayout& layout, const std::uint64_t* words,
+                      std::span<const Digest> digests, bool* out) noexcept {
   if (layout.slices == 8) return contains_with<BlockedOps<8>>(layout, words, digests, out);
   if (layout.slices == 16) return contains_with<BlockedOps<16>>(layout, words, digests, out);
   contains_with<BlockedOps<4>>(layout, words, digests, out);
 }
 
-std::uint64_t insert_blocked(const BlockedLayout& layout, std::uint64_t* words, std::span<const Digest> digests,
-                             bool* was_new) noexcept {
+std::uint64_t insert_blocked(const BlockedLayout& layout, std::uint64_t* words,
+                             std::span<const Digest> digests, bool* was_new) noexcept {
   if (layout.slices == 8) return insert_with<BlockedOps<8>>(layout, words, digests, was_new);
   if (layout.slices == 16) return insert_with<BlockedOps<16>>(layout, words, digests, was_new);
   return insert_with<BlockedOps<4>>(layout, words, digests, was_new);
@@ -294,7 +303,8 @@ struct Supported {
     add(HWY_SSSE3, N_SSSE3::kKernels);
 #endif
 #endif
-    if (count == 0 || list[count - 1] != &HWY_NAMESPACE::kKernels) list[count++] = &HWY_NAMESPACE::kKernels;
+    if (count == 0 || list[count - 1] != &HWY_NAMESPACE::kKernels)
+      list[count++] = &HWY_NAMESPACE::kKernels;
   }
 
   void add(std::int64_t target, const Kernels& kernels) noexcept {
@@ -309,7 +319,8 @@ const Kernels* choose_kernels() noexcept {
   for (const Kernels* candidate : supported) {
     if (candidate->name == wanted) return candidate;
   }
-  std::fprintf(stderr, "probably: PROBABLY_TARGET=%s is not one of this machine's targets:", wanted);
+  std::fprintf(stderr,
+               "probably: PROBABLY_TARGET=%s is not one of this machine's targets:", wanted);
   for (const Kernels* candidate : supported) std::fprintf(stderr, " %s", candidate->name.data());
   std::fprintf(stderr, "; using %s.\n", supported.front()->name.data());
   return supported.front();

@@ -79,7 +79,8 @@ TYPED_TEST(FilterFault, LookupsInsertionsAndObserversAskForNoMemory) {
   auto filter = TypeParam::create(Plan{.keys = 100'000, .fpr = 0.01}).value();
   const auto keys = DigestStream(1).take(1'000);
   testing::Answers answers(keys.size());
-  filter.contains(std::span<const Digest>(keys).first(1), answers.span().first(1));  // chooses the vector code
+  filter.contains(std::span<const Digest>(keys).first(1),
+                  answers.span().first(1));  // chooses the vector code
   {
     const FailingAllocation failing(1);
     EXPECT_EQ(filter.insert(std::span<const Digest>(keys)), keys.size());
@@ -93,8 +94,8 @@ TYPED_TEST(FilterFault, LookupsInsertionsAndObserversAskForNoMemory) {
   EXPECT_EQ(answers.trues(), keys.size());
 }
 
-// Every request for memory during the growth of a chain fails in turn: insertion never throws, no key is lost, and once
-// there is memory again the chain grows on.
+// Every request for memory during the growth of a chain fails in turn: insertion never throws, no
+// key is lost, and once there is memory again the chain grows on.
 TEST(ScalableBloomFault, GrowthThatIsRefusedMemoryLosesNoKey) {
   const auto keys = DigestStream(1).take(4'000);
   bool fired = true;
@@ -111,9 +112,11 @@ TEST(ScalableBloomFault, GrowthThatIsRefusedMemoryLosesNoKey) {
   }
 }
 
-// While the kernel refuses all mappings, the chain stays as it is, says so, and loses no key; then it grows on.
+// While the kernel refuses all mappings, the chain stays as it is, says so, and loses no key; then
+// it grows on.
 TEST(ScalableBloomFault, GrowthGoesOnWhenThereIsMemoryAgain) {
-  auto filter = ScalableBloom::create(ScalableParams{.first_keys = 1'000'000, .fpr = 0.0001}).value();
+  auto filter =
+      ScalableBloom::create(ScalableParams{.first_keys = 1'000'000, .fpr = 0.0001}).value();
   const auto keys = DigestStream(1).take(1'300'000);
   const auto early = std::span<const Digest>(keys).first(1'200'000);
   {

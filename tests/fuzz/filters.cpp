@@ -1,7 +1,8 @@
-// Any sequence of operations on any geometry of every kind, against a model: a plain set of digests.
+// Any sequence of operations on any geometry of every kind, against a model: a plain set of
+// digests.
 //
-// The model knows no false positive, so it says what must be found; and every vector target, the single-key path and the
-// batches must agree to the bit.
+// The model knows no false positive, so it says what must be found; and every vector target, the
+// single-key path and the batches must agree to the bit.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -51,7 +52,8 @@ void check_all_found(const F& filter, const std::set<Digest>& model) {
 
 // Every target's batch verbs against the single-key path, on a copy.
 template <class F, class Contains, class Insert>
-void check_targets(const F& filter, std::span<const Digest> digests, Contains&& contains, Insert&& insert) {
+void check_targets(const F& filter, std::span<const Digest> digests, Contains&& contains,
+                   Insert&& insert) {
   auto expected = filter.clone();
   std::vector<char> found;
   std::vector<char> fresh;
@@ -173,8 +175,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       run<SplitBlockBloom>(input, {input.number(1)});
       break;
     default:
-      run<ScalableBloom>(input, {input.number(1) + 1, 0.001 * static_cast<double>(input.number(1) + 1),
-                                 static_cast<std::uint32_t>(2 + input.number(1) % 4)});
+      run<ScalableBloom>(input,
+                         {input.number(1) + 1, 0.001 * static_cast<double>(input.number(1) + 1),
+                          static_cast<std::uint32_t>(2 + input.number(1) % 4)});
   }
   return 0;
 }

@@ -1,4 +1,5 @@
-// Any bit pattern as a plan, a growth or a usage: an error or a result that keeps its contract, never anything else.
+// Any bit pattern as a plan, a growth or a usage: an error or a result that keeps its contract,
+// never anything else.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -65,7 +66,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   take(growth.yearly_growth);
   take(growth.years);
   take(growth.headroom);
-  if (const auto keys = design_keys(growth)) require(*keys >= growth.current_keys && *keys <= kMaxKeys);
+  if (const auto keys = design_keys(growth))
+    require(*keys >= growth.current_keys && *keys <= kMaxKeys);
 
   Usage usage;
   take(usage.keys);

@@ -20,7 +20,8 @@ PROBABLY_INLINE std::uint64_t load_relaxed(const std::uint64_t& word) noexcept {
 }
 
 PROBABLY_INLINE std::uint64_t fetch_or(std::uint64_t& word, std::uint64_t mask) noexcept {
-  // Release: whoever reads this word complete also sees the words that the insertion completed before.
+  // Release: whoever reads this word complete also sees the words that the insertion completed
+  // before.
   return std::atomic_ref<std::uint64_t>(word).fetch_or(mask, std::memory_order_release);
 }
 

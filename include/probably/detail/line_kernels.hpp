@@ -25,10 +25,11 @@ inline namespace PROBABLY_TARGET_NAMESPACE {
 
 #if defined(PROBABLY_TARGET_AVX2)
 
-// A wide load beside concurrent ORs. Bits only ever go from 0 to 1, so whatever mixture of old and new
-// bytes it returns lies between the state before and the state after, and a key whose insertion happened before has
-// all its bits in either. Volatile keeps the load inside a caller's polling loop. ThreadSanitizer builds
-// use the scalar twin with its relaxed atomic loads instead: see target.hpp.
+// A wide load beside concurrent ORs. Bits only ever go from 0 to 1, so whatever mixture of old and
+// new bytes it returns lies between the state before and the state after, and a key whose insertion
+// happened before has all its bits in either. Volatile keeps the load inside a caller's polling
+// loop. ThreadSanitizer builds use the scalar twin with its relaxed atomic loads instead: see
+// target.hpp.
 PROBABLY_INLINE __m256i load_racy(const std::uint64_t* words) noexcept {
   return *reinterpret_cast<const volatile __m256i*>(words);
 }
@@ -59,9 +60,9 @@ PROBABLY_INLINE void half_masks(std::uint64_t* out, std::uint32_t pattern) noexc
 // k = 8: the product's top bit chooses the lane's word in the lower or the upper half.
 PROBABLY_INLINE bool eight_slices_cover(const std::uint64_t* line, std::uint32_t pattern) noexcept {
   const __m256i products = lane_products(pattern);
-  const __m256i chosen = _mm256_castps_si256(_mm256_blendv_ps(
-      _mm256_castsi256_ps(load_racy(line)), _mm256_castsi256_ps(load_racy(line + 4)),
-      _mm256_castsi256_ps(products)));
+  const __m256i chosen = _mm256_castps_si256(
+      _mm256_blendv_ps(_mm256_castsi256_ps(load_racy(line)),
+                       _mm256_castsi256_ps(load_racy(line + 4)), _mm256_castsi256_ps(products)));
   return _mm256_testc_si256(chosen, top_five_one_hot(_mm256_add_epi32(products, products))) != 0;
 }
 
@@ -105,8 +106,9 @@ PROBABLY_INLINE __m128i lane_products(std::uint32_t pattern, std::size_t first) 
   return _mm_or_si128(_mm_and_si128(even, _mm_set1_epi64x(0xffffffff)), _mm_slli_epi64(odd, 32));
 }
 
-// Lane j: 1 << (the lane's top five bits). SSE2 has no shift per lane: the count becomes the exponent of a float,
-// whose conversion gives the power of two. 2^31 does not fit an int and converts to 0x80000000, the very bit wanted.
+// Lane j: 1 << (the lane's top five bits). SSE2 has no shift per lane: the count becomes the
+// exponent of a float, whose conversion gives the power of two. 2^31 does not fit an int and
+// converts to 0x80000000, the very bit wanted.
 PROBABLY_INLINE __m128i top_five_one_hot(__m128i lanes) noexcept {
   const __m128i exponent = _mm_slli_epi32(_mm_srli_epi32(lanes, 27), 23);
   return _mm_cvttps_epi32(_mm_castsi128_ps(_mm_add_epi32(exponent, _mm_set1_epi32(0x3f800000))));
@@ -144,7 +146,8 @@ PROBABLY_INLINE bool eight_slices_cover(const std::uint64_t* line, std::uint32_t
   for (std::size_t part = 0; part < 2; ++part) {
     const __m128i products = lane_products(pattern, 4 * part);
     const __m128i bits = top_five_one_hot(_mm_add_epi32(products, products));
-    const __m128i chosen = if_negative(products, load_racy(line + 4 + 2 * part), load_racy(line + 2 * part));
+    const __m128i chosen =
+        if_negative(products, load_racy(line + 4 + 2 * part), load_racy(line + 2 * part));
     missing = _mm_or_si128(missing, _mm_andnot_si128(chosen, bits));
   }
   return none_missing(missing);
@@ -179,7 +182,8 @@ PROBABLY_INLINE bool covers(const SplitBlockLayout&, const std::uint64_t* block,
   return half_covers(block, pattern);
 }
 
-PROBABLY_INLINE SplitBlockLayout::Masks masks(const SplitBlockLayout&, std::uint32_t pattern) noexcept {
+PROBABLY_INLINE SplitBlockLayout::Masks masks(const SplitBlockLayout&,
+                                              std::uint32_t pattern) noexcept {
   SplitBlockLayout::Masks out;
   half_masks(out.data(), pattern);
   return out;
@@ -187,12 +191,14 @@ PROBABLY_INLINE SplitBlockLayout::Masks masks(const SplitBlockLayout&, std::uint
 
 PROBABLY_INLINE bool covers(const BlockedLayout& layout, const std::uint64_t* line,
                             LinePattern pattern) noexcept {
-  if (layout.slices == 8) [[likely]] return eight_slices_cover(line, pattern.first);
+  if (layout.slices == 8) [[likely]]
+    return eight_slices_cover(line, pattern.first);
   if (layout.slices == 4) return four_slices_cover(line, pattern.first);
   return half_covers(line, pattern.first) && half_covers(line + 4, pattern.second);
 }
 
-PROBABLY_INLINE BlockedLayout::Masks masks(const BlockedLayout& layout, LinePattern pattern) noexcept {
+PROBABLY_INLINE BlockedLayout::Masks masks(const BlockedLayout& layout,
+                                           LinePattern pattern) noexcept {
   BlockedLayout::Masks out;
   if (layout.slices == 8) [[likely]] {
     eight_slices_masks(out.data(), pattern.first);
@@ -234,7 +240,8 @@ PROBABLY_INLINE bool covers(const Layout& layout, const std::uint64_t* block,
 
 PROBABLY_INLINE bool covers(const BlockedLayout& layout, const std::uint64_t* line,
                             LinePattern pattern) noexcept {
-  if (layout.slices == 8) [[likely]] return covers_bit_by_bit<8>(line, pattern);
+  if (layout.slices == 8) [[likely]]
+    return covers_bit_by_bit<8>(line, pattern);
   if (layout.slices == 4) return covers_bit_by_bit<4>(line, pattern);
   return covers_bit_by_bit<16>(line, pattern);
 }

@@ -1,10 +1,10 @@
 // A key's bits in shared words: test them, or set them and learn whether the key was new.
 //
-// Two shapes of layout exist. A line layout puts all bits of a key into one block and hands out a mask per word; a
-// walk layout hands out places one by one. Both follow the insertion protocol of docs/concurrency.md:
-// read all words (acquire); the last incomplete one is the decider; OR the incomplete ones in fixed order
-// (release); the key was new if the OR on the decider changed it. Among concurrent insertions of one key at most one
-// is told so.
+// Two shapes of layout exist. A line layout puts all bits of a key into one block and hands out a
+// mask per word; a walk layout hands out places one by one. Both follow the insertion protocol of
+// docs/concurrency.md: read all words (acquire); the last incomplete one is the decider; OR the
+// incomplete ones in fixed order (release); the key was new if the OR on the decider changed it.
+// Among concurrent insertions of one key at most one is told so.
 #pragma once
 
 #include <array>

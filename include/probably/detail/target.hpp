@@ -1,9 +1,10 @@
 // What the including translation unit may use, and how its code is kept apart from that of others.
 //
-// The single-key path is compiled with the user's flags, so two translation units of one program can hold different
-// instructions for it. Two measures keep the linker from giving one the other's: the vector code lives in an
-// inline namespace named after the instruction set, and the functions above it are always inlined, so they leave
-// no symbol to merge. The bits that they set and test are the same everywhere.
+// The single-key path is compiled with the user's flags, so two translation units of one program
+// can hold different instructions for it. Two measures keep the linker from giving one the other's:
+// the vector code lives in an inline namespace named after the instruction set, and the functions
+// above it are always inlined, so they leave no symbol to merge. The bits that they set and test
+// are the same everywhere.
 #pragma once
 
 #include <bit>

@@ -4,9 +4,10 @@
 //   slices    the line's 512 bits are cut into k slices; a key sets one bit in each
 //
 // The line has sixteen 32-bit words. Slice i owns the words i, i + k, i + 2k, ...: 16/k of them.
-// For slice i, take the 32-bit product pattern * kSalts[i mod 8]; its top log2(16/k) bits choose the word, the
-// next five bits the bit in it. `pattern` is the top half of the low half of digest * lines: what the choice
-// of the line left unused; the slices 8 to 15 of k = 16 use the digest's low half instead.
+// For slice i, take the 32-bit product pattern * kSalts[i mod 8]; its top log2(16/k) bits choose
+// the word, the next five bits the bit in it. `pattern` is the top half of the low half of digest *
+// lines: what the choice of the line left unused; the slices 8 to 15 of k = 16 use the digest's low
+// half instead.
 //
 //   k = 8:   word 0  1  2  3  4  5  6  7 | 8  9 10 11 12 13 14 15
 //           slice 0  1  2  3  4  5  6  7 | 0  1  2  3  4  5  6  7      one bit of 64 in each slice
@@ -26,8 +27,8 @@
 namespace probably {
 
 // Eight odd multipliers, one per slice: the ones of the Parquet specification.
-inline constexpr std::array<std::uint32_t, 8> kSalts = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
-                                                        0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
+inline constexpr std::array<std::uint32_t, 8> kSalts = {
+    0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
 
 // What is left of a digest once the line is chosen.
 struct LinePattern {
@@ -50,8 +51,9 @@ struct BlockedLayout {
 
   [[nodiscard]] constexpr Place place(Digest digest) const noexcept {
     const auto product = detail::multiply_wide(digest.value, lines);
-    return {product.high, {static_cast<std::uint32_t>(product.low >> 32),
-                           static_cast<std::uint32_t>(digest.value)}};
+    return {
+        product.high,
+        {static_cast<std::uint32_t>(product.low >> 32), static_cast<std::uint32_t>(digest.value)}};
   }
 
   // The bits of the pattern in each 64-bit word of the line.
@@ -59,7 +61,8 @@ struct BlockedLayout {
     Masks out{};
     const int word_bits = std::countr_zero(16 / slices);
     for (std::uint32_t slice = 0; slice < slices; ++slice) {
-      const std::uint32_t product = (slice < 8 ? pattern.first : pattern.second) * kSalts[slice % 8];
+      const std::uint32_t product =
+          (slice < 8 ? pattern.first : pattern.second) * kSalts[slice % 8];
       const auto cell = static_cast<std::uint32_t>(std::uint64_t{product} << (word_bits + 5) >> 32);
       const std::uint32_t word32 = slice + slices * (cell / 32);
       out[word32 / 2] |= std::uint64_t{1} << (cell % 32 + 32 * (word32 % 2));

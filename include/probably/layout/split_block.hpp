@@ -3,7 +3,8 @@
 //   block     ((digest >> 32) * blocks) >> 32, each of 256 bits
 //   bits      eight 32-bit words; word j gets bit (uint32(digest) * kSalts[j]) >> 27
 //
-// Specification: Apache Parquet format, BloomFilter.md. Files of other software use Hasher::xxh64().
+// Specification: Apache Parquet format, BloomFilter.md. Files of other software use
+// Hasher::xxh64().
 #pragma once
 
 #include <array>
