@@ -10,6 +10,9 @@
 //   layout_lab speed KEYS ROUNDS nanoseconds per key, best of so many interleaved rounds
 //
 // Build it as a user would, once without flags and once with -mavx2 -mbmi2.
+#include <pthread.h>
+#include <sched.h>
+
 #include <atomic>
 #include <cstdio>
 #include <cstring>
@@ -93,17 +96,28 @@ void time_pieces(double& best, Digests digests, Run&& run) {
   }
 }
 
+// Ties the calling thread to a processor, so that two threads never share one.
+void run_on(std::size_t processor) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(processor, &set);
+  pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+}
+
 // The same with two threads. They start every piece together, each with its own half, and the clock
-// stops when both are done: only on a machine with two idle cores is the best piece a fair one.
+// stops when both are done. The other thread works on copies: what it reads all the time must not
+// share a line with what this one writes.
 template <class Run>
-void time_two_threads(double& best, Digests digests, Run&& run) {
+void time_two_threads(double& best, Digests digests, Run run) {
   constexpr u64 kHalf = kPiece / 8;
   const u64 pieces = digests.size() / (2 * kHalf);
-  std::atomic<u64> ready = 0, started = 0, done = 0;
+  alignas(64) std::atomic<u64> ready = 0, started = 0;
+  alignas(64) std::atomic<u64> done = 0;
   const auto reach = [](const std::atomic<u64>& at, u64 piece) {
     while (at.load(std::memory_order_acquire) != piece) continue;
   };
-  std::thread other([&] {
+  std::thread other([&ready, &started, &done, reach, pieces, digests, run] {
+    run_on(1);
     for (u64 i = 1; i <= pieces; ++i) {
       ready = i;
       reach(started, i);
@@ -136,12 +150,12 @@ void measure(Speed& speed, Memory& memory, u64 keys, Digests middle, Digests abs
   const auto count_new = [](u64& fresh) {
     return [&fresh](u64* line, Spot s) { fresh += insert_atomic<Layout>(line, s); };
   };
-  const auto atomic = [&](Digests d) {
+  const auto atomic = [filter, count_new](Digests d) {
     u64 fresh = 0;
     filter.one_by_one(d, count_new(fresh));
     keep(fresh);
   };
-  const auto atomic_batch = [&](Digests d) {
+  const auto atomic_batch = [filter, count_new](Digests d) {
     u64 fresh = 0;
     filter.ahead(d, count_new(fresh));
     keep(fresh);
@@ -187,6 +201,7 @@ void print_speed(u64 keys, int rounds) {
   for (u64 i = 0; i < absent.size(); ++i) absent[i] = mix(kAbsent + i);
   Memory memory(static_cast<u64>(static_cast<double>(keys) * kBitsPerKey / 8) + 64);
   Speed speeds[sizeof...(Layouts)];
+  run_on(0);
   double floor = 1e9;
   for (int round = 0; round < rounds; ++round) {
     measure_floor(floor, memory, absent);

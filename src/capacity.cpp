@@ -62,7 +62,8 @@ Result<Outlook> outlook(const Usage& usage) {
   const double g = std::log1p(usage.yearly_growth) / kDaysPerYear;
   const double remaining = usage.design_keys - usage.keys;
   Outlook out;
-  if (g == 0) {
+  // A growth this slow changes nothing within a million years, and its products would underflow.
+  if (std::abs(g) < 1e-15) {
     out.keys_per_day = usage.keys / usage.age_days;
     out.days_until_full = remaining / out.keys_per_day;
   } else {

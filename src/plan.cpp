@@ -18,7 +18,9 @@ constexpr unsigned kMaxHashes = 64;
 // Beyond what any address space holds, and small enough that no later arithmetic overflows.
 constexpr std::uint64_t kMaxBits = std::uint64_t{1} << 60;
 
+// Total, because the textbook's functions take any rate: what is no number, or negative, is 0.
 std::uint64_t to_bits(double bits) noexcept {
+  if (!(bits > 0)) return 0;
   return bits >= static_cast<double>(kMaxBits) ? kMaxBits : static_cast<std::uint64_t>(bits);
 }
 
@@ -103,7 +105,15 @@ Result<Solution> solve(const Plan& plan) {
   Solution s{.keys = plan.keys, .fpr = plan.fpr, .bits = granted_bits(plan), .hashes = plan.hashes};
   const std::uint64_t granted = s.bits;
   if (s.keys == 0) s.keys = std::max<std::uint64_t>(1, most_keys(s.bits, s.fpr, s.hashes));
-  if (plan.keys != 0 && plan.fpr != 0) s.bits = bits_for(s.keys, s.fpr, s.hashes);
+  if (plan.keys != 0 && plan.fpr != 0) {
+    s.bits = bits_for(s.keys, s.fpr, s.hashes);
+    // Only few hashes for many keys at a low rate get here.
+    if (s.bits == kMaxBits) {
+      return Error{ErrorCode::invalid_argument,
+                   text(s.keys) + " keys at a rate of " + text(s.fpr) + " with " + text(s.hashes) +
+                       " hashes need more than " + text(kMaxBits / 8) + " bytes."};
+    }
+  }
   s.bits = std::max<std::uint64_t>(s.bits, 1);
   if (granted != 0 && s.bits > granted) {
     return Error{ErrorCode::invalid_argument, text(s.keys) + " keys at a rate of " + text(s.fpr) +

@@ -3,8 +3,10 @@
 //
 // The model knows no false positive, so it says what must be found; and every vector target, the
 // single-key path and the batches must agree to the bit.
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <set>
 #include <span>
@@ -41,13 +43,54 @@ class Input {
   std::span<const std::uint8_t> bytes_;
 };
 
-void require(bool holds) {
-  if (!holds) std::abort();
+// Ends the run, naming the line that called.
+void require(bool holds, int line = __builtin_LINE()) {
+  if (holds) return;
+  std::fprintf(stderr, "The requirement at line %d does not hold.\n", line);
+  std::abort();
 }
 
+// Whether the words have all bits that the layout, which specifies them, gives to the digest.
+template <class Layout>
+bool specified(const Layout& layout, const std::uint64_t* words, Digest digest) {
+  if constexpr (detail::LineLayout<Layout>) {
+    const auto place = layout.place(digest);
+    const auto masks = layout.masks(place.pattern);
+    for (std::size_t i = 0; i < masks.size(); ++i) {
+      if ((masks[i] & ~words[place.block * Layout::kBlockWords + i]) != 0) return false;
+    }
+  } else {
+    auto walk = layout.walk(digest);
+    for (std::uint32_t i = 0; i < layout.hashes; ++i) {
+      const std::uint64_t place = walk.next();
+      if ((words[place / 64] >> (place % 64) & 1) == 0) return false;
+    }
+  }
+  return true;
+}
+
+// A key is new if and only if it was not found: in one thread there is no third case.
 template <class F>
-void check_all_found(const F& filter, const std::set<Digest>& model) {
+bool insert_checked(F& filter, Digest digest) {
+  const bool found = filter.contains(digest);
+  const bool is_new = filter.insert(digest);
+  require(is_new != found);
+  require(filter.contains(digest));
+  if constexpr (!Growable<F>) {
+    require(specified(filter.params().layout(), filter.storage().words(), digest));
+  }
+  return is_new;
+}
+
+// No false negative; and where nothing grows, the bits are those of the set, however it came about.
+template <class F>
+void check_against(const F& filter, const std::set<Digest>& model) {
   for (const Digest digest : model) require(filter.contains(digest));
+  if constexpr (!Growable<F>) {
+    auto rebuilt = F::create(filter.params()).value();
+    for (const Digest digest : model) rebuilt.insert(digest);
+    require(rebuilt == filter);
+  }
 }
 
 // Every target's batch verbs against the single-key path, on a copy.
@@ -87,9 +130,8 @@ void run(Input& input, const typename F::Params& params) {
       case 0: {
         const Digest digest = input.digest();
         const bool known = model.contains(digest);
-        const bool was_new = filter.insert(digest);
+        const bool was_new = insert_checked(filter, digest);
         require(!(known && was_new));
-        require(filter.contains(digest));
         model.insert(digest);
         break;
       }
@@ -99,7 +141,7 @@ void run(Input& input, const typename F::Params& params) {
         std::array<bool, 64> out{};
         auto singly = filter.clone();
         std::uint64_t expected = 0;
-        for (const Digest digest : digests) expected += singly.insert(digest);
+        for (const Digest digest : digests) expected += insert_checked(singly, digest);
         require(filter.insert(digests, std::span(out).first(digests.size())) == expected);
         require(filter == singly);
         filter.contains(digests, std::span(out).first(digests.size()));
@@ -113,15 +155,22 @@ void run(Input& input, const typename F::Params& params) {
         other_model.insert(digest);
         break;
       }
-      case 3:
+      case 3: {
+        auto turned = other.clone();
+        require(turned.merge(filter).has_value());
         require(filter.merge(other).has_value());
+        require(turned == filter);
+        require(filter.merge(other).has_value());
+        require(turned == filter);
         model.insert(other_model.begin(), other_model.end());
         break;
+      }
       case 4:
         filter.clear();
         model.clear();
         fill = 0;
         require(filter == F::create(params).value());
+        require(filter.approximate_size().value == 0);
         break;
       case 5: {
         std::vector<Digest> digests(input.number(1) % 64);
@@ -148,7 +197,7 @@ void run(Input& input, const typename F::Params& params) {
         break;
       }
       default:
-        check_all_found(filter, model);
+        check_against(filter, model);
         require(filter.estimated_fpr() >= 0 && filter.estimated_fpr() <= 1);
         require(filter.approximate_size().value >= 0);
         if constexpr (!Growable<F>) {
@@ -157,7 +206,7 @@ void run(Input& input, const typename F::Params& params) {
         }
     }
   }
-  check_all_found(filter, model);
+  check_against(filter, model);
 }
 
 }  // namespace
