@@ -1,11 +1,16 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <new>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "probably/capacity.hpp"
 #include "probably/kinds.hpp"
 #include "support/fault_injection.hpp"
 #include "support/filters.hpp"
@@ -33,6 +38,28 @@ TYPED_TEST(FilterFault, CreateThatIsRefusedMemoryIsBadAllocAndLeaksNothing) {
     EXPECT_GE(sweep.threw, 1U);
     EXPECT_EQ(sweep.coped, 0U);
   }
+}
+
+TYPED_TEST(FilterFault, CreateFromParamsAsksForNoMoreThanItsMemory) {
+  for (const std::uint64_t keys : kPlannedKeys) {
+    const auto params = TypeParam::Params::from(Plan{.keys = keys, .fpr = 0.01}).value();
+    const auto sweep =
+        for_each_failing_allocation([&] { static_cast<void>(TypeParam::create(params).value()); });
+    // A block or a reservation that is opened; a chain has itself and its first link besides.
+    const std::uint64_t storage = keys == kPlannedKeys[0] ? 1 : 2;
+    EXPECT_EQ(sweep.threw, Growable<TypeParam> ? storage + 2 : storage);
+    EXPECT_EQ(sweep.coped, 0U);
+  }
+}
+
+TYPED_TEST(FilterFault, PrefaultingWithoutPagesIsBadAllocAndLeaksNothing) {
+  const auto sweep = for_each_failing_allocation([] {
+    static_cast<void>(TypeParam::create(Plan{.keys = 3'000'000, .fpr = 0.01}, Hasher{},
+                                        StorageOptions{.prefault = true, .prefault_threads = 1})
+                          .value());
+  });
+  EXPECT_GE(sweep.threw, 3U);
+  EXPECT_EQ(sweep.coped, 0U);
 }
 
 TYPED_TEST(FilterFault, AnErrorThatCannotBeWordedIsBadAlloc) {
@@ -75,6 +102,34 @@ TYPED_TEST(FilterFault, MergeThatIsRefusedMemoryChangesNothing) {
   EXPECT_TRUE(contains_all(target, DigestStream(2).take(500)));
 }
 
+TYPED_TEST(FilterFault, ARefusedMergeThatCannotBeWordedChangesNothing) {
+  auto target = TypeParam::create(Plan{.keys = 1'000, .fpr = 0.01}).value();
+  target.insert(std::span<const Digest>(DigestStream(1).take(500)));
+  const auto before = target.clone();
+  const auto other_size = TypeParam::create(Plan{.keys = 2'000, .fpr = 0.01}).value();
+  const auto other_hasher =
+      TypeParam::create(Plan{.keys = 1'000, .fpr = 0.01}, Hasher::xxh3(1)).value();
+  for (const auto* const source : {&other_size, &other_hasher}) {
+    const auto sweep =
+        for_each_failing_allocation([&] { EXPECT_FALSE(target.merge(*source).has_value()); });
+    EXPECT_GE(sweep.threw, 1U);
+    EXPECT_TRUE(target == before);
+  }
+}
+
+TYPED_TEST(FilterFault, MovingAndComparingAskForNoMemory) {
+  auto filter = TypeParam::create(Plan{.keys = 1'000, .fpr = 0.01}).value();
+  filter.insert(std::span<const Digest>(DigestStream(1).take(3'000)));
+  const auto same = filter.clone();
+  const auto sweep = for_each_failing_allocation([&] {
+    auto taken = std::move(filter);
+    filter = std::move(taken);
+    EXPECT_TRUE(filter == same);
+    EXPECT_TRUE(filter.params() == same.params() && filter.hasher() == same.hasher());
+  });
+  EXPECT_EQ(sweep.threw + sweep.coped, 0U);
+}
+
 TYPED_TEST(FilterFault, LookupsInsertionsAndObserversAskForNoMemory) {
   auto filter = TypeParam::create(Plan{.keys = 100'000, .fpr = 0.01}).value();
   const auto keys = DigestStream(1).take(1'000);
@@ -100,7 +155,10 @@ TEST(ScalableBloomFault, GrowthThatIsRefusedMemoryLosesNoKey) {
   const auto keys = DigestStream(1).take(4'000);
   bool fired = true;
   for (std::uint64_t n = 1; fired; ++n) {
-    auto filter = ScalableBloom::create(ScalableParams{.first_keys = 64, .fpr = 0.01}).value();
+    const fault::Held held_before = fault::held();
+    std::optional<ScalableBloom> made =
+        ScalableBloom::create(ScalableParams{.first_keys = 64, .fpr = 0.01}).value();
+    ScalableBloom& filter = *made;
     {
       const FailingAllocation failing(n);
       for (const Digest key : keys) filter.insert(key);
@@ -109,7 +167,52 @@ TEST(ScalableBloomFault, GrowthThatIsRefusedMemoryLosesNoKey) {
     ASSERT_TRUE(contains_all(filter, keys)) << "request " << n;
     ASSERT_GE(filter.link_count(), 6U) << "the chain did not grow on after request " << n;
     ASSERT_LT(n, 1'000U);
+    made.reset();
+    ASSERT_EQ(fault::held(), held_before) << "request " << n;
   }
+}
+
+// A link takes 64 keys. The next one is tried for once at 32, then by every insertion from the 64th
+// on, and each of them that gets none is a failure of growth.
+TEST(ScalableBloomFault, EveryInsertionThatFindsNoRoomCountsAsAFailure) {
+  const auto keys = DigestStream(3).take(101);
+  auto filter = ScalableBloom::create(ScalableParams{.first_keys = 64, .fpr = 0.0001}).value();
+  for (int round = 0; round < 2; ++round) {
+    std::uint64_t requests = 0;
+    for (std::size_t i = 0; i < 100; ++i) {
+      const FailingAllocation failing(1);
+      ASSERT_TRUE(filter.insert(keys[i]));
+      requests += failing.fired();
+      ASSERT_EQ(filter.growth_failures(), i < 63 ? 0 : i - 62);
+    }
+    EXPECT_EQ(requests, 38U);
+    EXPECT_EQ(filter.link_count(), 1U);
+    EXPECT_TRUE(filter.insert(keys[100]));
+    EXPECT_EQ(filter.link_count(), 2U);
+    EXPECT_EQ(filter.growth_failures(), 37U);
+    EXPECT_TRUE(contains_all(filter, keys));
+    // A cleared filter has forgotten all of it, the attempt at 32 as well.
+    filter.clear();
+    EXPECT_EQ(filter.growth_failures(), 0U);
+  }
+}
+
+// A link that cannot be had as it was asked for is a failure, too, and not only one without memory.
+TEST(ScalableBloomFault, GrowthThatTheKernelRefusesLosesNoKey) {
+  const auto keys = DigestStream(4).take(200);
+  auto created = ScalableBloom::create(ScalableParams{.first_keys = 64, .fpr = 0.01}, Hasher{},
+                                       StorageOptions{.numa_interleave = true});
+  if (!created) GTEST_SKIP() << created.error().message;
+  {
+    const fault::FailingCall failing(fault::Call::mbind, EPERM);
+    created->insert(std::span<const Digest>(keys).first(199));
+    EXPECT_GE(failing.count(), 2U);
+    EXPECT_GE(created->growth_failures(), 1U);
+    EXPECT_EQ(created->link_count(), 1U);
+  }
+  created->insert(keys[199]);
+  EXPECT_EQ(created->link_count(), 2U);
+  EXPECT_TRUE(contains_all(*created, keys));
 }
 
 // While the kernel refuses all mappings, the chain stays as it is, says so, and loses no key; then
@@ -130,6 +233,23 @@ TEST(ScalableBloomFault, GrowthGoesOnWhenThereIsMemoryAgain) {
   filter.insert(std::span<const Digest>(keys).subspan(early.size()));
   EXPECT_EQ(filter.link_count(), 2U);
   EXPECT_TRUE(contains_all(filter, keys));
+}
+
+// --- Sentences -----------------------------------------------------------------------------------
+
+TEST(PlanFault, AnErrorThatCannotBeWordedIsBadAlloc) {
+  for (const Plan& plan :
+       {Plan{}, Plan{.keys = 10, .fpr = 2}, Plan{.keys = kMaxKeys + 1, .fpr = 0.01},
+        Plan{.keys = 1'000'000, .fpr = 0.01, .size_bytes = 1}}) {
+    const auto sweep = for_each_failing_allocation([&] { EXPECT_FALSE(solve(plan)); });
+    EXPECT_GE(sweep.threw, 1U);
+  }
+  for (const auto& body : std::vector<std::function<void()>>{
+           [] { EXPECT_FALSE(design_keys({.current_keys = 0})); },
+           [] { EXPECT_FALSE(design_keys({.current_keys = kMaxKeys, .yearly_growth = 100})); },
+           [] { EXPECT_FALSE(outlook({.keys = -1})); }}) {
+    EXPECT_GE(for_each_failing_allocation(body).threw, 1U);
+  }
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
-// What docs/concurrency.md promises, tried by force: many threads on one filter, and what they were told compared
-// with what can be true. Under ThreadSanitizer the same program also looks for data races.
+// What docs/concurrency.md promises, tried by force: many threads on one filter, and what they were
+// told compared with what can be true. Under ThreadSanitizer the same program also looks for data
+// races.
 //
-// Every loop ends by itself, also where the library is wrong; a broken promise is a failed test, not a
-// hanging one.
+// Every loop ends by itself, also where the library is wrong; a broken promise is a failed test,
+// not a hanging one.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,7 +38,8 @@ constexpr unsigned kCrowd = 64;
 // About as many as cores: they run at the same time, and meet in the same cache line.
 constexpr unsigned kPack = 4;
 
-// The i-th key of an owner: a thread, a run, a side. All of them are distinct, since mix() is a bijection.
+// The i-th key of an owner: a thread, a run, a side. All of them are distinct, since mix() is a
+// bijection.
 Digest key_of(std::uint64_t owner, std::uint64_t i) noexcept {
   return {testing::mix(((owner << 32) + i + 1) * 0x9e3779b97f4a7c15)};
 }
@@ -63,8 +65,9 @@ void run_together(unsigned threads, Work&& work) {
 }
 
 // Many short races of one team: before each, prepare(run) runs alone; after it, judge(run).
-// A thread that waits for a barrier wakes up long after a race of some microseconds is over. So the ones that are
-// awake wait for each other once more, spinning; for a limited time, since not all of them may have a core.
+// A thread that waits for a barrier wakes up long after a race of some microseconds is over. So the
+// ones that are awake wait for each other once more, spinning; for a limited time, since not all of
+// them may have a core.
 template <class Prepare, class Race, class Judge>
 void repeat_race(unsigned threads, unsigned runs, Prepare&& prepare, Race&& race, Judge&& judge) {
   constexpr int kSpins = 2000;
@@ -90,7 +93,8 @@ void repeat_race(unsigned threads, unsigned runs, Prepare&& prepare, Race&& race
   });
 }
 
-// A filter for so many keys. One that grows starts with a small share of them, and grows in every test.
+// A filter for so many keys. One that grows starts with a small share of them, and grows in every
+// test.
 template <class F>
 F make(std::uint64_t keys, double fpr = 0.01) {
   if constexpr (Growable<F>) {
@@ -122,7 +126,8 @@ void for_each_mask(const Layout& layout, Digest key, Use&& use) {
   if constexpr (detail::LineLayout<Layout>) {
     const auto place = layout.place(key);
     const auto masks = layout.masks(place.pattern);
-    for (std::size_t i = 0; i < masks.size(); ++i) use(place.block * Layout::kBlockWords + i, masks[i]);
+    for (std::size_t i = 0; i < masks.size(); ++i)
+      use(place.block * Layout::kBlockWords + i, masks[i]);
   } else {
     auto walk = layout.walk(key);
     for (std::uint32_t i = 0; i < layout.hashes; ++i) {
@@ -138,11 +143,13 @@ bool shares_a_bit(const Params& params, Digest key, std::span<const Digest> keys
   std::vector<std::uint64_t> words(params.size_bytes() / sizeof(std::uint64_t));
   for (const Digest other : keys) {
     if (other == key) continue;
-    for_each_mask(params.layout(), other, [&](std::uint64_t i, std::uint64_t mask) { words[i] |= mask; });
+    for_each_mask(params.layout(), other,
+                  [&](std::uint64_t i, std::uint64_t mask) { words[i] |= mask; });
   }
   bool shared = false;
-  for_each_mask(params.layout(), key,
-                [&](std::uint64_t i, std::uint64_t mask) { shared = shared || (words[i] & mask) != 0; });
+  for_each_mask(params.layout(), key, [&](std::uint64_t i, std::uint64_t mask) {
+    shared = shared || (words[i] & mask) != 0;
+  });
   return shared;
 }
 
@@ -191,10 +198,10 @@ class News {
   std::vector<std::unique_ptr<bool[]>> rows_;
 };
 
-// All threads insert the same keys, in the same order, and each counts what it was told to be new: the case
-// in which Guava's filter counts keys more than once.
-// A key is told at most once. It is told by nobody only if other keys share bits with it: alone, the
-// insertion that sets the last of its bits is told.
+// All threads insert the same keys, in the same order, and each counts what it was told to be new:
+// the case in which Guava's filter counts keys more than once. A key is told at most once. It is
+// told by nobody only if other keys share bits with it: alone, the insertion that sets the last of
+// its bits is told.
 template <class F>
 struct SameKeys {
   unsigned threads;
@@ -207,8 +214,8 @@ struct SameKeys {
   std::uint64_t told = 0;
   std::uint64_t untold = 0;
 
-  // A run is one filter. The threads meet before every tenth only: whoever comes later to a filter finds its keys
-  // known, which costs it no write, and catches up with the first.
+  // A run is one filter. The threads meet before every tenth only: whoever comes later to a filter
+  // finds its keys known, which costs it no write, and catches up with the first.
   void race() {
     constexpr unsigned kRunsPerRace = 10;
     struct Run {
@@ -220,7 +227,8 @@ struct SameKeys {
     const auto prepare = [&](unsigned race) {
       batch.clear();
       for (unsigned i = 0; i < kRunsPerRace; ++i) {
-        batch.push_back({make<F>(planned_keys, fpr), keys_of(race * kRunsPerRace + i, keys), News(threads, keys)});
+        batch.push_back({make<F>(planned_keys, fpr), keys_of(race * kRunsPerRace + i, keys),
+                         News(threads, keys)});
       }
     };
     const auto insert_all = [&](unsigned /*race*/, unsigned thread) {
@@ -236,14 +244,16 @@ struct SameKeys {
       }
     };
     const auto judge = [&](unsigned race) {
-      for (unsigned i = 0; i < kRunsPerRace; ++i) judge_run(race * kRunsPerRace + i, batch[i].filter, batch[i].digests, batch[i].news);
+      for (unsigned i = 0; i < kRunsPerRace; ++i)
+        judge_run(race * kRunsPerRace + i, batch[i].filter, batch[i].digests, batch[i].news);
     };
     ASSERT_EQ(runs % kRunsPerRace, 0U);
     repeat_race(threads, runs / kRunsPerRace, prepare, insert_all, judge);
     EXPECT_EQ(told + untold, std::uint64_t{runs} * keys);
   }
 
-  void judge_run(unsigned run, const F& filter, const std::vector<Digest>& digests, const News& news) {
+  void judge_run(unsigned run, const F& filter, const std::vector<Digest>& digests,
+                 const News& news) {
     for (std::size_t key = 0; key < keys; ++key) {
       const unsigned times = news.told(key);
       told += times;
@@ -267,14 +277,17 @@ struct SameKeys {
 TYPED_TEST(Threads, ToldNewAtMostOnceIn1000ContendedRuns) {
   SameKeys<TypeParam> same{.threads = kPack, .runs = 1000, .planned_keys = 500, .keys = 500};
   same.race();
-  // A single thread takes less than 1 % of the keys for known. Five times as many would mean that news get lost.
+  // A single thread takes less than 1 % of the keys for known. Five times as many would mean that
+  // news get lost.
   EXPECT_LT(same.untold, same.told / 20);
 }
 
-// Sparse: many keys share no bit with another, and those must be told exactly once. A chain that grows is never
-// sparse, since its links fill one by one; ToldNewExactlyOnceWhileTheChainGrows has keys that suit it.
+// Sparse: many keys share no bit with another, and those must be told exactly once. A chain that
+// grows is never sparse, since its links fill one by one; ToldNewExactlyOnceWhileTheChainGrows has
+// keys that suit it.
 TYPED_TEST(Threads, ToldNewExactlyOnceWhereNoBitsAreShared) {
-  SameKeys<TypeParam> same{.threads = kPack, .runs = 1000, .planned_keys = 5000, .keys = 50, .fpr = 0.0001};
+  SameKeys<TypeParam> same{
+      .threads = kPack, .runs = 1000, .planned_keys = 5000, .keys = 50, .fpr = 0.0001};
   same.race();
 }
 
@@ -283,13 +296,15 @@ TYPED_TEST(Threads, ToldNewAtMostOnceByACrowd) {
   same.race();
 }
 
-// The chain grows five times on the way to fifty keys: every other key meets a link that comes up just now.
+// The chain grows five times on the way to fifty keys: every other key meets a link that comes up
+// just now.
 TEST(ScalableThreads, ToldNewAtMostOnceInManyShortRuns) {
   SameKeys<ScalableBloom> same{.threads = kPack, .runs = 10000, .planned_keys = 50, .keys = 50};
   same.race();
 }
 
-// A hot key: it stays one piece of news however often it comes, and test before OR keeps its line shared.
+// A hot key: it stays one piece of news however often it comes, and test before OR keeps its line
+// shared.
 TYPED_TEST(Threads, AHotKeyIsToldNewOnce) {
   constexpr int kTimes = 2000;
   auto filter = make<TypeParam>(1000);
@@ -305,8 +320,9 @@ TYPED_TEST(Threads, AHotKeyIsToldNewOnce) {
   EXPECT_EQ(missed.load(), 0U);
 }
 
-// While links come up, all threads insert one key among others that share no bit with it in any link. Neither may two
-// threads, each in its own link, call it new, nor may every thread believe another did.
+// While links come up, all threads insert one key among others that share no bit with it in any
+// link. Neither may two threads, each in its own link, call it new, nor may every thread believe
+// another did.
 TEST(ScalableThreads, ToldNewExactlyOnceWhileTheChainGrows) {
   constexpr ScalableParams kParams{.first_keys = 1, .fpr = 0.01, .growth = 2};
   constexpr unsigned kRuns = 2000;
@@ -336,7 +352,8 @@ TEST(ScalableThreads, ToldNewExactlyOnceWhileTheChainGrows) {
         told = {};
       },
       [&](unsigned run, unsigned thread) {
-        // The moment at which the key comes differs from run to run, and a little from thread to thread.
+        // The moment at which the key comes differs from run to run, and a little from thread to
+        // thread.
         const std::size_t moment = (run + thread / 2) % (kFillers + 1);
         for (std::size_t i = 0; i <= kFillers; ++i) {
           if (i == moment) told[thread] += filter->insert(key);
@@ -400,8 +417,8 @@ TYPED_TEST(Threads, AKeyHandedOverIsFound) {
   EXPECT_EQ(missed.load(), 0U);
 }
 
-// A lookup in a loop reads memory each time. A load that the compiler may move out of the loop would ask once and then
-// count to the end without ever finding the key.
+// A lookup in a loop reads memory each time. A load that the compiler may move out of the loop
+// would ask once and then count to the end without ever finding the key.
 TYPED_TEST(Threads, PollingEnds) {
   constexpr std::uint64_t kPolls = std::uint64_t{1} << 34;
   auto filter = make<TypeParam>(1000);
@@ -445,7 +462,8 @@ TYPED_TEST(Threads, BitsAreThoseOfOneThread) {
   if constexpr (!Growable<TypeParam>) {
     EXPECT_TRUE(together == alone);
   } else {
-    // Which link took a key depends on the moment. All keys are there, and hardly any of them twice.
+    // Which link took a key depends on the moment. All keys are there, and hardly any of them
+    // twice.
     EXPECT_GE(together.link_count(), 2U);
     const auto counted = static_cast<double>(keys.size());
     EXPECT_NEAR(together.approximate_size().value, counted, 0.1 * counted);
@@ -453,8 +471,8 @@ TYPED_TEST(Threads, BitsAreThoseOfOneThread) {
   }
 }
 
-// Half of the threads insert in batches, half look up in batches what has been handed over. Neighbours insert the
-// same keys.
+// Half of the threads insert in batches, half look up in batches what has been handed over.
+// Neighbours insert the same keys.
 TYPED_TEST(Threads, BatchesFromManyThreads) {
   constexpr unsigned kWriters = kCrowd / 2;
   constexpr std::size_t kShare = 1000;
@@ -472,7 +490,8 @@ TYPED_TEST(Threads, BatchesFromManyThreads) {
     if (thread < kWriters) {
       for (std::size_t at = 0; at < kShare; at += kBatch) {
         const auto batch = share.subspan(at, kBatch);
-        fresh.fetch_add(filter.insert(batch, news.row(writer).subspan(at, kBatch)), std::memory_order_relaxed);
+        fresh.fetch_add(filter.insert(batch, news.row(writer).subspan(at, kBatch)),
+                        std::memory_order_relaxed);
         inserted[writer].store(at + kBatch, std::memory_order_release);
       }
       return;
@@ -482,7 +501,8 @@ TYPED_TEST(Threads, BatchesFromManyThreads) {
       const std::size_t ready = inserted[writer].load(std::memory_order_acquire);
       const auto answers = std::span(found).first(ready);
       filter.contains(share.first(ready), answers);
-      missed.fetch_add(static_cast<std::uint64_t>(std::ranges::count(answers, false)), std::memory_order_relaxed);
+      missed.fetch_add(static_cast<std::uint64_t>(std::ranges::count(answers, false)),
+                       std::memory_order_relaxed);
       std::this_thread::yield();
     }
   });
@@ -510,8 +530,8 @@ TYPED_TEST(Threads, BatchesFromManyThreads) {
 
 // --- Everything at once --------------------------------------------------------------------------
 
-// Two filters exchange their keys while both are written to. Wherever the merging stops, one more exchange makes them
-// equal, and equal to one filter that got all keys.
+// Two filters exchange their keys while both are written to. Wherever the merging stops, one more
+// exchange makes them equal, and equal to one filter that got all keys.
 TYPED_TEST(Threads, MergingBothWaysBesideWritersEndsInTheUnion) {
   constexpr unsigned kMergers = 4;
   constexpr unsigned kWriters = 16;
@@ -546,8 +566,8 @@ TYPED_TEST(Threads, MergingBothWaysBesideWritersEndsInTheUnion) {
   }
 }
 
-// Every call that may run beside others does. Reading calls see a state that holds what was handed over before them and
-// nothing that never went in.
+// Every call that may run beside others does. Reading calls see a state that holds what was handed
+// over before them and nothing that never went in.
 TYPED_TEST(Threads, AllCallsTogether) {
   using F = TypeParam;
   constexpr unsigned kRoles = 8;
@@ -651,15 +671,16 @@ TYPED_TEST(Threads, AllCallsTogether) {
   }
 }
 
-// A crowd that inserts new keys only, so that links fill as fast as they can. A thread that is stopped while it makes the
-// next link must not let the others overfill the last one: no link takes more than one key per thread too many, which
-// is 3.2 % of the first link and less of the others, and raises the sum of the links' rates, 0.0074 when
-// eight are full, by less than a fifth.
+// A crowd that inserts new keys only, so that links fill as fast as they can. A thread that is
+// stopped while it makes the next link must not let the others overfill the last one: no link takes
+// more than one key per thread too many, which is 3.2 % of the first link and less of the others,
+// and raises the sum of the links' rates, 0.0074 when eight are full, by less than a fifth.
 TEST(ScalableThreads, ACrowdKeepsThePromise) {
   constexpr std::uint64_t kShare = 3000;
   constexpr double kPromise = 0.01;
   for (std::uint64_t round = 0; round < 5; ++round) {
-    auto filter = ScalableBloom::create(ScalableParams{.first_keys = 2000, .fpr = kPromise}).value();
+    auto filter =
+        ScalableBloom::create(ScalableParams{.first_keys = 2000, .fpr = kPromise}).value();
     const std::uint64_t owner = 100 + round * kCrowd;
     run_together(kCrowd, [&](unsigned thread) {
       for (std::uint64_t i = 0; i < kShare; ++i) filter.insert(key_of(owner + thread, i));
@@ -672,7 +693,8 @@ TEST(ScalableThreads, ACrowdKeepsThePromise) {
     EXPECT_LE(filter.estimated_fpr(), kPromise);
     for (std::uint32_t i = 0; i < filter.link_count(); ++i) {
       const Estimate size = filter.link(i).approximate_size();
-      EXPECT_LE(size.value, static_cast<double>(filter.params().link_keys(i) + kCrowd) + 5 * size.standard_error)
+      EXPECT_LE(size.value, static_cast<double>(filter.params().link_keys(i) + kCrowd) +
+                                5 * size.standard_error)
           << "link " << i;
     }
   }

@@ -194,6 +194,18 @@ TEST(Capacity, UsageErrorsNameArgumentValueAndRange) {
   }
 }
 
+// Growth that is next to none is none, however small the number.
+TEST(Capacity, ADenormalGrowthIsASteadyPace) {
+  Usage usage{.keys = 32.5, .age_days = 32.5, .design_keys = 32.5 + 1e-9, .yearly_growth = 0};
+  const Outlook steady = outlook(usage).value();
+  for (const double growth : {5e-324, 5e-315, 1e-300, -1e-300}) {
+    usage.yearly_growth = growth;
+    const Outlook result = outlook(usage).value();
+    EXPECT_EQ(result.keys_per_day, steady.keys_per_day) << growth;
+    EXPECT_EQ(result.days_until_full, steady.days_until_full) << growth;
+  }
+}
+
 // An operator's year: plan, fill at the forecast pace, ask; the answer is the planned date.
 TEST(Capacity, PlanAndOutlookMeet) {
   const std::uint64_t design =

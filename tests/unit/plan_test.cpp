@@ -216,6 +216,23 @@ TEST(Plan, ABudgetThatDoesNotSufficeIsAnError) {
             "1000000 keys at a rate of 0.01 need 1198133 bytes, more than the 1125000 granted.");
 }
 
+// One bit per key at a rate of 10^-10 takes 10^22 bits.
+TEST(Plan, MoreMemoryThanAnyFilterHasIsAnError) {
+  EXPECT_EQ(error_of({.keys = 1'000'000'000'000, .fpr = 1e-10, .hashes = 1}),
+            "1000000000000 keys at a rate of 1e-10 with 1 hashes need more than "
+            "144115188075855872 bytes.");
+}
+
+// Total functions: what has no answer gets a number, and no undefined behaviour.
+TEST(Plan, TheTextbookTakesAnyRate) {
+  for (const double fpr :
+       {std::nan(""), -1.0, 0.0, 1.0, 2.0, std::numeric_limits<double>::infinity(),
+        -std::numeric_limits<double>::infinity()}) {
+    EXPECT_GE(textbook_bits(0, fpr), 1u) << fpr;
+    EXPECT_GE(textbook_bits(1'000, fpr), 1u) << fpr;
+  }
+}
+
 TEST(Plan, AcceptsTheBordersOfItsDomains) {
   EXPECT_TRUE(solve({.keys = kMaxKeys, .fpr = kMinFpr}));
   EXPECT_TRUE(solve({.keys = 1, .fpr = kMaxFpr}));

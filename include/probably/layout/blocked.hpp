@@ -5,9 +5,9 @@
 //
 // The line has sixteen 32-bit words. Slice i owns the words i, i + k, i + 2k, ...: 16/k of them.
 // For slice i, take the 32-bit product pattern * kSalts[i mod 8]; its top log2(16/k) bits choose
-// the word, the next five bits the bit in it. `pattern` is the top half of the low half of digest *
-// lines: what the choice of the line left unused; the slices 8 to 15 of k = 16 use the digest's low
-// half instead.
+// the word, the next five bits the bit in it. `pattern` is the top half of the low half of
+// digest * lines: what the choice of the line left unused. The slices 8 to 15 of k = 16 use the
+// digest's low half times 0x9e3779b1 instead.
 //
 //   k = 8:   word 0  1  2  3  4  5  6  7 | 8  9 10 11 12 13 14 15
 //           slice 0  1  2  3  4  5  6  7 | 0  1  2  3  4  5  6  7      one bit of 64 in each slice
@@ -51,9 +51,10 @@ struct BlockedLayout {
 
   [[nodiscard]] constexpr Place place(Digest digest) const noexcept {
     const auto product = detail::multiply_wide(digest.value, lines);
-    return {
-        product.high,
-        {static_cast<std::uint32_t>(product.low >> 32), static_cast<std::uint32_t>(digest.value)}};
+    const auto first = static_cast<std::uint32_t>(product.low >> 32);
+    // In a filter of 2^32 lines the digest's low half would be the first pattern again.
+    const std::uint32_t second = static_cast<std::uint32_t>(digest.value) * 0x9e3779b1u;
+    return {product.high, {first, second}};
   }
 
   // The bits of the pattern in each 64-bit word of the line.
