@@ -199,18 +199,18 @@ TEST(ScalableBloomFault, EveryInsertionThatFindsNoRoomCountsAsAFailure) {
 
 // A link that cannot be had as it was asked for is a failure, too, and not only one without memory.
 TEST(ScalableBloomFault, GrowthThatTheKernelRefusesLosesNoKey) {
-  const auto keys = DigestStream(4).take(200);
-  auto created = ScalableBloom::create(ScalableParams{.first_keys = 64, .fpr = 0.01}, Hasher{},
+  const auto keys = DigestStream(4).take(101);
+  auto created = ScalableBloom::create(ScalableParams{.first_keys = 64, .fpr = 0.0001}, Hasher{},
                                        StorageOptions{.numa_interleave = true});
   if (!created) GTEST_SKIP() << created.error().message;
   {
     const fault::FailingCall failing(fault::Call::mbind, EPERM);
-    created->insert(std::span<const Digest>(keys).first(199));
+    created->insert(std::span<const Digest>(keys).first(100));
     EXPECT_GE(failing.count(), 2U);
     EXPECT_GE(created->growth_failures(), 1U);
     EXPECT_EQ(created->link_count(), 1U);
   }
-  created->insert(keys[199]);
+  created->insert(keys[100]);
   EXPECT_EQ(created->link_count(), 2U);
   EXPECT_TRUE(contains_all(*created, keys));
 }

@@ -196,8 +196,8 @@ class Survey {
     const double fine_keys = low ? kMine.fine_keys_at_low_rates : kMine.fine_keys;
     const double filters = (fine ? fine_keys : kMine.coarse_keys) / static_cast<double>(keys);
     const double fine_lookups = kMine.fine_found / fpr_;
-    // At 0.01 % still enough to find 300.
-    const double coarse_lookups = std::max(kMine.coarse_lookups, 300 / fpr_);
+    // Enough to find 300 at 0.01 %, and no more than 10,000 at 10 %.
+    const double coarse_lookups = std::clamp(kMine.coarse_lookups, 300 / fpr_, 10'000 / fpr_);
     const double lookups = fine ? fine_lookups : coarse_lookups;
     return {static_cast<std::uint64_t>(std::clamp(filters, 1.0, kMostFilters)),
             static_cast<std::uint64_t>(lookups)};

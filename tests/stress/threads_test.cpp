@@ -18,10 +18,8 @@
 #include <latch>
 #include <memory>
 #include <span>
-#include <string>
+#include <string_view>
 #include <thread>
-#include <tuple>
-#include <utility>
 #include <vector>
 
 #include "probably/kinds.hpp"
@@ -126,8 +124,9 @@ void for_each_mask(const Layout& layout, Digest key, Use&& use) {
   if constexpr (detail::LineLayout<Layout>) {
     const auto place = layout.place(key);
     const auto masks = layout.masks(place.pattern);
-    for (std::size_t i = 0; i < masks.size(); ++i)
+    for (std::size_t i = 0; i < masks.size(); ++i) {
       use(place.block * Layout::kBlockWords + i, masks[i]);
+    }
   } else {
     auto walk = layout.walk(key);
     for (std::uint32_t i = 0; i < layout.hashes; ++i) {
@@ -189,9 +188,6 @@ class News {
     for (const auto& row : rows_) sum += row[key];
     return sum;
   }
-  void clear() noexcept {
-    for (auto& row : rows_) std::fill_n(row.get(), keys_, false);
-  }
 
  private:
   std::size_t keys_;
@@ -244,8 +240,9 @@ struct SameKeys {
       }
     };
     const auto judge = [&](unsigned race) {
-      for (unsigned i = 0; i < kRunsPerRace; ++i)
+      for (unsigned i = 0; i < kRunsPerRace; ++i) {
         judge_run(race * kRunsPerRace + i, batch[i].filter, batch[i].digests, batch[i].news);
+      }
     };
     ASSERT_EQ(runs % kRunsPerRace, 0U);
     repeat_race(threads, runs / kRunsPerRace, prepare, insert_all, judge);
@@ -299,7 +296,7 @@ TYPED_TEST(Threads, ToldNewAtMostOnceByACrowd) {
 // The chain grows five times on the way to fifty keys: every other key meets a link that comes up
 // just now.
 TEST(ScalableThreads, ToldNewAtMostOnceInManyShortRuns) {
-  SameKeys<ScalableBloom> same{.threads = kPack, .runs = 10000, .planned_keys = 50, .keys = 50};
+  SameKeys<ScalableBloom> same{.threads = kPack, .runs = 10'000, .planned_keys = 50, .keys = 50};
   same.race();
 }
 
@@ -408,6 +405,7 @@ TYPED_TEST(Threads, AKeyHandedOverIsFound) {
         all = all && inserted == kKeys;
       }
       if (std::chrono::steady_clock::now() > deadline) break;
+      std::this_thread::yield();
     }
     for (unsigned writer = 0; writer < kWriters; ++writer) {
       if (seen[writer] != kKeys) misses += 1;
@@ -589,7 +587,7 @@ TYPED_TEST(Threads, AllCallsTogether) {
     std::vector<Digest> have;
     for (std::size_t writer = 0; writer < kWriters; ++writer) {
       const std::size_t count = inserted[writer].load(std::memory_order_acquire);
-      // The newest of each suffice; a later key does not come before an earlier one.
+      // The newest of each suffice, since they are the ones that can be late.
       for (std::size_t i = count - std::min<std::size_t>(count, 8); i < count; ++i) {
         have.push_back(keys[writer * kShare + i]);
       }
@@ -635,7 +633,7 @@ TYPED_TEST(Threads, AllCallsTogether) {
     const Estimate size = filter.approximate_size();
     odd += !(size.value >= 0 && size.standard_error >= 0);
     odd += filter.size_bytes() == 0 || !(filter.params() == brought.params());
-    odd += filter == brought && fill < 0;
+    static_cast<void>(filter == brought);  // means nothing beside writers, and may run there
     return odd;
   };
 
@@ -678,7 +676,7 @@ TYPED_TEST(Threads, AllCallsTogether) {
 TEST(ScalableThreads, ACrowdKeepsThePromise) {
   constexpr std::uint64_t kShare = 3000;
   constexpr double kPromise = 0.01;
-  for (std::uint64_t round = 0; round < 5; ++round) {
+  for (std::uint64_t round = 0; round < 3; ++round) {
     auto filter =
         ScalableBloom::create(ScalableParams{.first_keys = 2000, .fpr = kPromise}).value();
     const std::uint64_t owner = 100 + round * kCrowd;
