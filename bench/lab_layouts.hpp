@@ -6,6 +6,7 @@
 // from which insert_plain and insert_atomic follow, and its own test(line, spot).
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <bit>
 
@@ -76,7 +77,7 @@ struct SixteenSlices {
     const Mask<2> m = mask(s);
     const bool low = covers(Lanes::load(line), m[0]);
     const bool high = covers(Lanes::load(line + 4), m[1]);
-    return low & high;  // Without a branch: the low half alone lets through too many to predict.
+    return low & high;  // No branch: at 10.1 bits per key one low half in six would mislead it.
   }
 };
 

@@ -31,8 +31,8 @@ Result<BlockedParams> BlockedParams::from(const Plan& plan) {
   Result<BlockedParams> best = Error{};
   for (const std::uint32_t slices : {4u, 8u, 16u}) {
     if (plan.hashes != 0 && plan.hashes != slices) continue;
-    const auto predict = [&](std::uint64_t lines, std::uint64_t keys) {
-      return BlockedParams{lines, slices}.fpr(keys);
+    const auto predict = [&](std::uint64_t count, std::uint64_t keys) {
+      return BlockedParams{count, slices}.fpr(keys);
     };
     const auto lines = detail::units_for(plan, 512, kMaxLines, predict);
     if (!lines) {

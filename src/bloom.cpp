@@ -41,8 +41,8 @@ Result<BloomParams> BloomParams::from(const Plan& plan) {
   const std::uint32_t last = plan.hashes != 0 ? plan.hashes : std::min(64u, ideal->hashes + 1);
   double best_fpr = 2;
   for (std::uint32_t hashes = first; hashes <= last; ++hashes) {
-    const auto predict = [&](std::uint64_t bits, std::uint64_t keys) {
-      return predicted_fpr(std::max(bits, kLeastPlannedBits), hashes, keys);
+    const auto predict = [&](std::uint64_t count, std::uint64_t keys) {
+      return predicted_fpr(std::max(count, kLeastPlannedBits), hashes, keys);
     };
     const auto bits = detail::units_for(plan, 1, kMaxBits, predict);
     if (!bits) return bits.error();

@@ -73,10 +73,11 @@ Result<BlockedParams> ScalableParams::link_params(std::uint32_t link) const {
 ScalableBloom::Link::Link(BlockedBloom bits, std::uint64_t planned_keys) noexcept
     : filter(std::move(bits)),
       inserts_per_look(std::clamp<std::uint64_t>(planned_keys / 2048, 1, 1024)) {
-  // Between two looks every stripe may gather some insertions unseen; the link is called full that
-  // much earlier, so that the promise holds.
-  capacity = planned_keys -
-             std::min(planned_keys - 1, detail::StripedCounter::kStripes * (inserts_per_look - 1));
+  // Between two looks every stripe may gather some insertions unseen: once before the link is found
+  // to be full, and once more while the next one is made. The link is called full that much
+  // earlier, so that the promise holds.
+  const std::uint64_t unseen = 2 * detail::StripedCounter::kStripes * (inserts_per_look - 1);
+  capacity = planned_keys - std::min(planned_keys - 1, unseen);
 }
 
 ScalableBloom::Chain::~Chain() {

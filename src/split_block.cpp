@@ -27,8 +27,8 @@ Result<SplitBlockParams> SplitBlockParams::from(const Plan& plan) {
   if (plan.hashes != 0 && plan.hashes != 8) {
     return detail::domain_error("hashes", plan.hashes, "8 for this kind, or 0 to let it choose");
   }
-  const auto predict = [](std::uint64_t blocks, std::uint64_t keys) {
-    return SplitBlockParams{blocks}.fpr(keys);
+  const auto predict = [](std::uint64_t count, std::uint64_t keys) {
+    return SplitBlockParams{count}.fpr(keys);
   };
   const auto blocks = detail::units_for(plan, 256, kMaxBlocks, predict);
   if (!blocks) return blocks.error();
