@@ -101,10 +101,12 @@ struct Row {
     const probably::StorageOptions options{.prefault = true};
     const std::size_t half = keys.size() / 2;
     F filter = F::create(plan, {}, options).value();
+    std::uint64_t fresh = 0;
     insert_single.measure(half, [&] {
-      for (const Digest digest : keys.first(half)) filter.insert(digest);
+      for (const Digest digest : keys.first(half)) fresh += filter.insert(digest);
     });
-    insert_batch.measure(keys.size() - half, [&] { filter.insert(keys.subspan(half)); });
+    insert_batch.measure(keys.size() - half, [&] { fresh += filter.insert(keys.subspan(half)); });
+    g_sink = fresh;
     bits_per_key = static_cast<double>(filter.size_bytes()) * 8 / static_cast<double>(keys.size());
 
     const auto present = keys.subspan(keys.size() - std::min<std::size_t>(keys.size(), kQueries));
@@ -155,40 +157,50 @@ void table(std::uint64_t keys_count, int rounds, std::type_identity<std::tuple<F
   (std::get<Row<Filters>>(rows).print(), ...);
 }
 
-// Lookups alone, and the same beside a thread that inserts without pause.
-void beside_a_writer() {
-  constexpr std::uint64_t kKeys = 1'000'000;
-  const auto keys = digests(0, kKeys);
+// Lookups alone; beside a thread that inserts new keys into the same filter without pause; and, as
+// a control, beside that thread at work on another filter: what that costs is the machine's doing.
+void beside_a_writer(std::uint64_t key_count, int rounds) {
   const auto absent = digests(std::uint64_t{1} << 50, kQueries);
-  auto filter =
-      probably::BlockedBloom::create(probably::Plan{.keys = 2 * kKeys, .fpr = kFpr}).value();
-  filter.insert(std::span<const Digest>(keys));
-  Best alone, beside;
+  const auto make_half_full = [&] {
+    const probably::Plan plan{.keys = key_count, .fpr = kFpr};
+    auto filter = probably::BlockedBloom::create(plan, {}, {.prefault = true}).value();
+    const auto keys = digests(0, key_count / 2);
+    filter.insert(std::span<const Digest>(keys));
+    return filter;
+  };
+  auto filter = make_half_full();
+  auto other = make_half_full();
   const auto look_up = [&] {
     std::uint64_t hits = 0;
     for (const Digest digest : absent) hits += filter.contains(digest);
     g_sink = hits;
   };
-  for (int round = 0; round < 7; ++round) {
-    alone.measure(absent.size(), look_up);
+  std::atomic<std::uint64_t> next_key = key_count / 2;
+  const auto look_up_beside_writer_of = [&](probably::BlockedBloom& written, Best& best) {
     std::atomic<bool> stop = false;
-    std::atomic<bool> started = false;
+    const std::uint64_t first = next_key;
     std::thread writer([&] {
-      for (std::uint64_t i = kKeys; !stop.load(std::memory_order_relaxed); ++i) {
-        // A million new keys, again and again: an even flow of insertions into a filter that does
-        // not overfill.
-        filter.insert(Digest{mix(kKeys + i % kKeys)});
-        started.store(true, std::memory_order_relaxed);
+      while (!stop.load(std::memory_order_relaxed)) {
+        written.insert(Digest{mix(next_key.load(std::memory_order_relaxed))});
+        next_key.fetch_add(1, std::memory_order_relaxed);
       }
     });
-    while (!started.load(std::memory_order_relaxed)) std::this_thread::yield();
-    beside.measure(absent.size(), look_up);
+    while (next_key.load(std::memory_order_relaxed) == first) std::this_thread::yield();
+    best.measure(absent.size(), look_up);
     stop = true;
     writer.join();
+  };
+  Best alone, beside, control;
+  for (int round = 0; round < rounds; ++round) {
+    alone.measure(absent.size(), look_up);
+    look_up_beside_writer_of(filter, beside);
+    look_up_beside_writer_of(other, control);
   }
   std::printf(
-      "\nblocked, 2 M keys: lookups alone %.2f ns, beside a writing thread %.2f ns: ratio %.2f.\n",
-      alone.ns(), beside.ns(), beside.ns() / alone.ns());
+      "\nblocked, %.0f MB: lookups alone %.2f ns; beside a writer %.2f ns; beside a writer of "
+      "another filter %.2f ns.\n  Ratio to alone %.2f, to the control %.2f.\n",
+      static_cast<double>(filter.size_bytes()) / 1e6, alone.ns(), beside.ns(), control.ns(),
+      beside.ns() / alone.ns(), beside.ns() / control.ns());
 }
 
 // A scalable filter after growing 1,000-fold, beside a blocked one that was planned for the end.
@@ -236,6 +248,7 @@ int main(int argc, char** argv) {
               probably::kVersion.data(), probably::batch_target().data());
   table(1'000'000, 5, std::type_identity<probably::AllFilters>{});
   table(large, 2, std::type_identity<probably::AllFilters>{});
-  beside_a_writer();
+  beside_a_writer(8'000'000, 7);
+  beside_a_writer(large, 3);
   after_growth();
 }

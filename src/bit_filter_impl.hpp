@@ -78,8 +78,9 @@ Result<void> BitFilter<P>::merge(const BitFilter& other) {
   const std::uint64_t* theirs = other.storage_.words();
   const std::uint64_t count = params_.size_bytes() / sizeof(std::uint64_t);
   for (std::uint64_t i = 0; i < count; ++i) {
-    const std::uint64_t wanted = detail::load_relaxed(theirs[i]);
-    if ((wanted & ~detail::load_relaxed(words()[i])) != 0) detail::fetch_or(words()[i], wanted);
+    const std::uint64_t missing =
+        detail::load_relaxed(theirs[i]) & ~detail::load_relaxed(words()[i]);
+    if (missing != 0) detail::set_bits(words()[i], missing);
   }
   return {};
 }

@@ -112,14 +112,15 @@ bool detail::insert(const ClassicLayout& layout, std::uint64_t* words, Digest di
     if (!comes_before(last)) break;
     unset &= ~(std::uint64_t{1} << last);
   }
-  bool is_new = false;
-  // The last round is the decider's.
-  for (; unset != 0; unset &= unset - 1) {
+  if (unset == 0) return false;
+  for (; (unset & (unset - 1)) != 0; unset &= unset - 1) {
     const std::uint64_t place = places[static_cast<std::size_t>(std::countr_zero(unset))];
-    const std::uint64_t bit = std::uint64_t{1} << (place % 64);
-    is_new = (fetch_or(words[place / 64], bit) & bit) == 0;
+    set_bits(words[place / 64], std::uint64_t{1} << (place % 64));
   }
-  return is_new;
+  const std::uint64_t decider = places[static_cast<std::size_t>(std::countr_zero(unset))];
+  std::uint64_t& word = words[decider / 64];
+  const std::uint64_t bit = std::uint64_t{1} << (decider % 64);
+  return set_bits_and_decide(word, load_relaxed(word) & ~bit, bit);
 }
 
 namespace {

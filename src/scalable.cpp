@@ -18,6 +18,17 @@ constexpr double kZeta = 2.612375348685488;
 // The last link's share of the rate, fpr / 869, must still be a rate that a plan accepts.
 constexpr double kMinScalableFpr = 1e-9;
 
+// A thread compares the link's count with its capacity every so many insertions of its own.
+std::uint64_t inserts_per_look(std::uint64_t link_keys) noexcept {
+  return std::clamp<std::uint64_t>(link_keys / 4096, 1, 1024);
+}
+
+// How many keys more than planned a link may take before it is seen to be full: what the stripes of
+// the counter gather between two looks.
+std::uint64_t overshoot(std::uint64_t link_keys) noexcept {
+  return detail::StripedCounter::kStripes * (inserts_per_look(link_keys) - 1);
+}
+
 // Sizing goes through the mathematics library, and another machine's may round differently.
 Error links_differ() {
   return {ErrorCode::incompatible,
@@ -67,18 +78,16 @@ double ScalableParams::link_fpr(std::uint32_t link) const noexcept {
 }
 
 Result<BlockedParams> ScalableParams::link_params(std::uint32_t link) const {
-  return BlockedParams::from({.keys = link_keys(link), .fpr = link_fpr(link)});
+  const std::uint64_t keys = link_keys(link);
+  // The rate is kept also by what comes before the link is seen to be full.
+  const std::uint64_t at_most = keys < kMaxKeys ? std::min(keys + overshoot(keys), kMaxKeys) : keys;
+  return BlockedParams::from({.keys = at_most, .fpr = link_fpr(link)});
 }
 
 ScalableBloom::Link::Link(BlockedBloom bits, std::uint64_t planned_keys) noexcept
     : filter(std::move(bits)),
-      inserts_per_look(std::clamp<std::uint64_t>(planned_keys / 2048, 1, 1024)) {
-  // Between two looks every stripe may gather some insertions unseen: once before the link is found
-  // to be full, and once more while the next one is made. The link is called full that much
-  // earlier, so that the promise holds.
-  const std::uint64_t unseen = 2 * detail::StripedCounter::kStripes * (inserts_per_look - 1);
-  capacity = planned_keys - std::min(planned_keys - 1, unseen);
-}
+      capacity(planned_keys),
+      inserts_per_look(probably::inserts_per_look(planned_keys)) {}
 
 ScalableBloom::Chain::~Chain() {
   for (auto& link : links) delete link.load(std::memory_order_relaxed);
@@ -145,6 +154,7 @@ bool ScalableBloom::prepare(std::uint32_t index, const StorageOptions& options) 
 }
 
 void ScalableBloom::grow(std::uint32_t index) noexcept {
+  if (index == kMaxLinks) return;
   if (chain_->links[index].load(std::memory_order_acquire) == nullptr) {
     // Nobody waits for a thread that prepares the link and may have been stopped, and nobody goes
     // on in a link that is full, or it would overflow by whatever comes meanwhile. So everybody who
@@ -153,6 +163,8 @@ void ScalableBloom::grow(std::uint32_t index) noexcept {
     options.prefault = false;
     if (!prepare(index, options)) {
       chain_->growth_failures.fetch_add(1, std::memory_order_relaxed);
+      // Without memory the old link takes what comes, until its next look.
+      chain_->link(index - 1).full.store(false, std::memory_order_relaxed);
       return;
     }
   }
@@ -166,7 +178,7 @@ void ScalableBloom::count_insertion(std::uint32_t index) noexcept {
   const std::uint32_t next = index + 1;
   if (inserted < link.capacity / 2 || link_count() != next || next == kMaxLinks) return;
   if (inserted >= link.capacity) {
-    grow(next);
+    link.full.store(true, std::memory_order_relaxed);
   } else if (!link.next_is_due.load(std::memory_order_relaxed) &&
              !link.next_is_due.exchange(true, std::memory_order_relaxed)) {
     // One thread, long before the others need it. If there is no memory now, there may be when the
@@ -178,6 +190,10 @@ void ScalableBloom::count_insertion(std::uint32_t index) noexcept {
 bool ScalableBloom::insert(Digest digest) noexcept {
   if (contains(digest)) return false;
   std::uint32_t count = link_count();
+  if (chain_->link(count - 1).full.load(std::memory_order_relaxed)) [[unlikely]] {
+    grow(count);
+    count = link_count();
+  }
   // The fences F1, F2 and F3 of docs/concurrency.md, "Growth": either this thread sees the bits
   // that another's insertion left in an older link, or that insertion sees the newer link and comes
   // here to decide.
@@ -280,6 +296,7 @@ Result<void> ScalableBloom::merge(const ScalableBloom& other) {
     const auto estimated =
         static_cast<std::uint64_t>(std::min(keys, static_cast<double>(kMaxKeys)));
     if (estimated > counted) mine.inserted.add(estimated - counted);
+    if (estimated >= mine.capacity) mine.full.store(true, std::memory_order_relaxed);
   }
   return {};
 }
@@ -293,6 +310,7 @@ void ScalableBloom::clear() noexcept {
   first.filter.clear();
   first.inserted.reset();
   first.next_is_due.store(false, std::memory_order_relaxed);
+  first.full.store(false, std::memory_order_relaxed);
   chain_->growth_failures.store(0, std::memory_order_relaxed);
 }
 
@@ -305,6 +323,7 @@ ScalableBloom ScalableBloom::clone() const {
     const std::uint64_t inserted = chain_->link(i).inserted.total();
     auto copy = std::make_unique<Link>(link(i).clone(chain_->options), params().link_keys(i));
     copy->inserted.add(inserted);
+    copy->full = chain_->link(i).full.load(std::memory_order_relaxed);
     offer(*chain, i, std::move(copy));
     publish(*chain, i);
   }

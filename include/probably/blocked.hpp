@@ -4,7 +4,7 @@
 // filter at a rate of 1 %, 9 % at 0.1 %, 20 % at 0.01 %. Below that take bloom.hpp. For sets of
 // unknown size see scalable.hpp; for Parquet's bits see split_block.hpp.
 //
-// Concurrency: as bit_filter.hpp says; insertion does at most 8 atomic ORs in one line, none for
+// Concurrency: as bit_filter.hpp says; insertion writes at most 8 words of one line, none for
 // known keys.
 //
 // Format: words of 64 bits, little-endian; the places are in layout/blocked.hpp.

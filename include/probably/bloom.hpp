@@ -4,7 +4,7 @@
 // a rate, above all below 0.01 %. A lookup costs up to k cache misses (two on average for absent
 // keys); blocked.hpp costs one, for 5 % more bits at 1 % and 9 % more at 0.1 %.
 //
-// Concurrency: as bit_filter.hpp says; insertion does at most k atomic ORs.
+// Concurrency: as bit_filter.hpp says; insertion writes at most k words.
 // Format: words of 64 bits, little-endian; the places are in layout/classic.hpp.
 #pragma once
 

@@ -17,7 +17,7 @@
 // new key at most one returns true, also while the chain grows. A thread that finds the newest link
 // half full prepares the next one while the others go on. If it is held up until the link is full,
 // whoever finds it full makes a link as well, and the first is taken: a link takes at most one key
-// per thread more than planned.
+// per thread more than it was made for.
 #pragma once
 
 #include <array>
@@ -162,10 +162,10 @@ class ScalableBloom {
     Link(BlockedBloom bits, std::uint64_t planned_keys) noexcept;
 
     BlockedBloom filter;
-    std::uint64_t capacity;          // the count at which the next link is due
-    std::uint64_t inserts_per_look;  // a thread compares the total with it every so many insertions
-                                     // of its own
+    std::uint64_t capacity;                 // the keys that it takes
+    std::uint64_t inserts_per_look;         // how often a thread compares the count with that
     std::atomic<bool> next_is_due = false;  // a thread prepares the next link, or did
+    std::atomic<bool> full = false;         // seen to be; the next new key goes to the next link
     detail::StripedCounter inserted;
   };
 
@@ -201,6 +201,7 @@ class ScalableBloom {
   static void publish(Chain& chain, std::uint32_t index) noexcept;
   // Returns whether link `index` is there to be published.
   bool prepare(std::uint32_t index, const StorageOptions& options) noexcept;
+  // Publishes link `index`, if it can be had.
   void grow(std::uint32_t index) noexcept;
   void count_insertion(std::uint32_t index) noexcept;
   [[nodiscard]] bool equals(const ScalableBloom& other) const noexcept;

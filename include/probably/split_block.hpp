@@ -5,7 +5,7 @@
 // last fraction of a nanosecond in cache. blocked.hpp needs 4 % fewer bits at a rate of 1 % and 13
 // % fewer at 0.01 %.
 //
-// Concurrency: as bit_filter.hpp says; insertion does at most 4 atomic ORs in one line, none for
+// Concurrency: as bit_filter.hpp says; insertion writes at most 4 words of one line, none for
 // known keys.
 //
 // Format: Apache Parquet's BloomFilter.md; the places are in layout/split_block.hpp.

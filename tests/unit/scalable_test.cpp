@@ -128,12 +128,27 @@ TEST(ScalableBloom, GrowsWhenALinkIsFull) {
   std::uint64_t inserted = 0;
   for (const Digest digest : DigestStream(2).take(630)) {
     inserted += filter.insert(digest);
-    // 10, 30, 70, ...: where the sums of 10 * 2^i end.
+    // After 10, 30, 70, ...: the sums of 10 * 2^i. A chain that was planned right never grows.
     std::uint32_t expected = 1;
-    while (inserted >= 10 * ((std::uint64_t{1} << expected) - 1)) ++expected;
+    while (inserted > 10 * ((std::uint64_t{1} << expected) - 1)) ++expected;
     ASSERT_EQ(filter.link_count(), expected) << inserted;
   }
   EXPECT_EQ(filter.growth_failures(), 0u);
+}
+
+// Large links count in stripes and look at the sum now and then. What comes before they look is
+// planned for: the keys that the user planned fit, and the rate holds beyond them.
+TEST(ScalableBloom, TakesWhatItWasPlannedFor) {
+  for (const std::uint64_t keys : {4'095u, 4'096u, 8'192u, 100'000u, 1'000'000u}) {
+    ScalableBloom filter = ScalableBloom::create({.keys = keys, .fpr = 0.001}).value();
+    DigestStream stream(16);
+    for (std::uint64_t inserted = 0; inserted < keys;) inserted += filter.insert(stream.next());
+    EXPECT_EQ(filter.link_count(), 1u) << keys;
+    std::uint64_t more = 0;
+    for (; filter.link_count() == 1; ++more) filter.insert(stream.next());
+    EXPECT_LE(more, keys / 4096 + 1) << keys;
+    EXPECT_LE(filter.link(0).params().fpr(keys + 16 * more), filter.params().link_fpr(0) * 1.01);
+  }
 }
 
 // The measured rate of one filter, and its standard error.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstdint>
 
 #include "probably/detail/target.hpp"
@@ -19,10 +20,45 @@ PROBABLY_INLINE std::uint64_t load_relaxed(const std::uint64_t& word) noexcept {
   return load(word, std::memory_order_relaxed);
 }
 
-PROBABLY_INLINE std::uint64_t fetch_or(std::uint64_t& word, std::uint64_t mask) noexcept {
-  // Release: whoever reads this word complete also sees the words that the insertion completed
-  // before.
-  return std::atomic_ref<std::uint64_t>(word).fetch_or(mask, std::memory_order_release);
+// Sets all bits of the mask: one OR.
+PROBABLY_INLINE void set_bits(std::uint64_t& word, std::uint64_t mask) noexcept {
+  // Release: whoever reads one of these bits set also sees the bits that the insertion set before.
+  std::atomic_ref<std::uint64_t>(word).fetch_or(mask, std::memory_order_release);
+}
+
+// Sets one bit, in one step, and returns whether it was clear.
+// Requires: bit < 64.
+PROBABLY_INLINE bool set_bit(std::uint64_t& word, int bit) noexcept {
+#if defined(__x86_64__) && !PROBABLY_TSAN
+  // Neither g++ 12 nor clang 14 chooses this instruction for the code below; they make a loop of
+  // it.
+  bool was_set;
+  asm volatile("lock btsq %[bit], %[word]"
+               : [word] "+m"(word), "=@ccc"(was_set)
+               : [bit] "r"(std::int64_t{bit})
+               : "memory");
+  return !was_set;
+#else
+  // Release: as above.
+  const std::uint64_t old = std::atomic_ref<std::uint64_t>(word).fetch_or(
+      std::uint64_t{1} << bit, std::memory_order_release);
+  return (old >> bit & 1) == 0;
+#endif
+}
+
+// The decision of docs/concurrency.md: sets all bits of the mask, the highest with the others or
+// after them, and returns whether it was still clear. `seen` is what the word held a moment ago.
+// Requires: mask != 0 and (seen & mask) == 0.
+PROBABLY_INLINE bool set_bits_and_decide(std::uint64_t& word, std::uint64_t seen,
+                                         std::uint64_t mask) noexcept {
+  // One step if nobody changed the word meanwhile, and three at most.
+  // Release: as above.
+  if (std::atomic_ref<std::uint64_t>(word).compare_exchange_strong(
+          seen, seen | mask, std::memory_order_release, std::memory_order_relaxed)) [[likely]]
+    return true;
+  const int decider = 63 - std::countl_zero(mask);
+  set_bits(word, mask ^ (std::uint64_t{1} << decider));
+  return set_bit(word, decider);
 }
 
 }  // namespace probably::detail

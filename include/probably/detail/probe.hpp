@@ -2,9 +2,9 @@
 //
 // Two shapes of layout exist. A line layout puts all bits of a key into one block and hands out a
 // mask per word; a walk layout hands out places one by one. Both follow the insertion protocol of
-// docs/concurrency.md: read all words (acquire); the last incomplete one is the decider; OR the
-// incomplete ones in fixed order (release); the key was new if the OR on the decider changed it.
-// Among concurrent insertions of one key at most one is told so.
+// docs/concurrency.md: read all bits (acquire); the last missing one is the decider; set the
+// missing ones in fixed order (release); the key was new if the decider was still clear when it was
+// set. Among concurrent insertions of one key at most one is told so.
 #pragma once
 
 #include <array>
@@ -30,18 +30,19 @@ concept LineLayout = requires(const L& layout, Digest digest, typename L::Patter
 template <std::size_t Words>
 PROBABLY_INLINE bool insert_masks(std::uint64_t* block,
                                   const std::array<std::uint64_t, Words>& masks) noexcept {
+  std::array<std::uint64_t, Words> seen;
   unsigned incomplete = 0;
   for (std::size_t word = 0; word < Words; ++word) {
-    const std::uint64_t missing = masks[word] & ~load(block[word], std::memory_order_acquire);
-    incomplete |= static_cast<unsigned>(missing != 0) << word;
+    seen[word] = load(block[word], std::memory_order_acquire);
+    incomplete |= static_cast<unsigned>((masks[word] & ~seen[word]) != 0) << word;
   }
-  bool is_new = false;
-  // The last round is the decider's.
-  for (; incomplete != 0; incomplete &= incomplete - 1) {
+  if (incomplete == 0) return false;
+  for (; (incomplete & (incomplete - 1)) != 0; incomplete &= incomplete - 1) {
     const auto word = static_cast<std::size_t>(std::countr_zero(incomplete));
-    is_new = (masks[word] & ~fetch_or(block[word], masks[word])) != 0;
+    set_bits(block[word], masks[word]);
   }
-  return is_new;
+  const auto last = static_cast<std::size_t>(std::countr_zero(incomplete));
+  return set_bits_and_decide(block[last], seen[last], masks[last] & ~seen[last]);
 }
 
 // Where a key's first bits are: the index of a word, for prefetching.
