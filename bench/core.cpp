@@ -37,7 +37,7 @@ std::uint64_t mix(std::uint64_t z) noexcept {
 
 std::vector<Digest> digests(std::uint64_t first, std::uint64_t count) {
   std::vector<Digest> out(count);
-  for (std::uint64_t i = 0; i < count; ++i) out[i] = {mix(first + i)};
+  for (std::uint64_t i = 0; i < count; ++i) out[i] = Digest(mix(first + i));
   return out;
 }
 
@@ -84,7 +84,8 @@ struct Floor {
     const std::uint64_t steps = queries.size() / 8;
     dependent.measure(steps, [&] {
       std::uint64_t last = 0;  // always zero, but only the loaded word says so
-      for (std::uint64_t i = 0; i < steps; ++i) last = words[place({queries[i].value + last})];
+      for (std::uint64_t i = 0; i < steps; ++i)
+        last = words[place(Digest(queries[i].value + last))];
       g_sink = last;
     });
   }

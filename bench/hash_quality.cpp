@@ -392,10 +392,12 @@ void judge(const char* description, Mixer mixer) {
       for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
         const Secret secret = secret_of(seed);
         OneLine filter(kKeys);
-        for (std::uint64_t i = 0; i < kKeys; ++i) filter.insert({mixer(key(step * i), secret)});
+        for (std::uint64_t i = 0; i < kKeys; ++i)
+          filter.insert(probably::Digest(mixer(key(step * i), secret)));
         std::uint64_t found = 0;
         for (std::uint64_t i = 0; i < kQuestions; ++i) {
-          found += filter.contains({mixer(key(first_asked + step * i), secret)}) ? 1 : 0;
+          found +=
+              filter.contains(probably::Digest(mixer(key(first_asked + step * i), secret))) ? 1 : 0;
         }
         const double rate = static_cast<double>(found) / kQuestions;
         ++runs;

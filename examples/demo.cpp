@@ -167,7 +167,11 @@ int demonstrate() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  if (argc > 1) {
+    std::fprintf(stderr, "probably demo: takes no arguments, and got %s\n", argv[1]);
+    return 2;
+  }
   try {
     return demonstrate();
   } catch (const std::bad_alloc&) {

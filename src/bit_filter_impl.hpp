@@ -2,6 +2,8 @@
 // it has said
 //   Occupancy occupancy(const Params&)                          how the bits are thrown
 //   double observed_fpr(const Params&, const std::uint64_t*)    the rate that the bits give
+//   std::uint64_t last_word_bits(const Params&)                 those of the last word that are
+//   used
 #pragma once
 
 #include <bit>
@@ -28,6 +30,7 @@ Result<BitFilter<P>> BitFilter<P>::create(const P& params, const Hasher& hasher,
   if (auto valid = params.validate(); !valid) return valid.error();
   auto storage = Storage::allocate(params.size_bytes(), options);
   if (!storage) return storage.error();
+  detail::choose_kernels_now();
   return BitFilter(params, hasher, *std::move(storage));
 }
 
@@ -44,12 +47,18 @@ Result<BitFilter<P>> BitFilter<P>::adopt(const P& params, const Hasher& hasher, 
                  "The storage has " + detail::text(storage.size_bytes()) +
                      " bytes; these params need " + detail::text(params.size_bytes()) + "."};
   }
+  const std::uint64_t last = storage.words()[params.size_bytes() / sizeof(std::uint64_t) - 1];
+  if ((last & ~last_word_bits(params)) != 0) {
+    return Error{ErrorCode::invalid_argument,
+                 "The storage has bits set behind the last one of these params."};
+  }
+  detail::choose_kernels_now();
   return BitFilter(params, hasher, std::move(storage));
 }
 
 template <class P>
 void BitFilter<P>::contains(std::span<const Digest> digests, std::span<bool> out) const noexcept {
-  assert(out.size() == digests.size());
+  detail::require(out.size() == digests.size(), "contains: there must be an answer for each key.");
   detail::contains_batch(layout_, storage_.words(), digests, out.data());
 }
 
@@ -61,7 +70,8 @@ std::uint64_t BitFilter<P>::insert(std::span<const Digest> digests) noexcept {
 template <class P>
 std::uint64_t BitFilter<P>::insert(std::span<const Digest> digests,
                                    std::span<bool> was_new) noexcept {
-  assert(was_new.size() == digests.size());
+  detail::require(was_new.size() == digests.size(),
+                  "insert: there must be an answer for each key.");
   return detail::insert_batch(layout_, words(), digests, was_new.data());
 }
 

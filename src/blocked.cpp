@@ -18,6 +18,8 @@ static detail::Occupancy occupancy(const BlockedParams& params) noexcept {
   return sliced(params).occupancy();
 }
 
+static std::uint64_t last_word_bits(const BlockedParams&) noexcept { return ~std::uint64_t{0}; }
+
 static double observed_fpr(const BlockedParams& params, const std::uint64_t* words) noexcept {
   return sliced(params).observed_fpr(words);
 }
@@ -47,10 +49,7 @@ Result<BlockedParams> BlockedParams::from(const Plan& plan) {
     };
     if (!best || better_than(*best)) best = candidate;
   }
-  if (best) {
-    if (auto paid = detail::within_budget(plan, best->size_bytes() * 8); !paid) return paid.error();
-  }
-  return best;
+  return best ? detail::checked(plan, *best) : best;
 }
 
 Result<void> BlockedParams::validate() const {

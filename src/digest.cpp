@@ -36,8 +36,11 @@ class SplitMix64 {
   std::uint64_t state_;
 };
 
-// The label under which a secret is fingerprinted. Files depend on it.
+// The labels under which a secret is fingerprinted and the key for words is derived. Files depend
+// on them.
 constexpr std::string_view kFingerprintLabel = "probably: fingerprint of a secret";
+constexpr std::string_view kWordsLabels[] = {"probably: first half of the key for words",
+                                             "probably: second half of the key for words"};
 
 void fill_randomly(std::span<std::byte> bytes) {
   while (!bytes.empty()) {
@@ -93,8 +96,15 @@ Hasher Hasher::keyed(const SecretKey& secret) noexcept {
   Hasher hasher(HashAlgorithm::siphash24, 0);
   hasher.secret_[0] = detail::load_word(secret.data());
   hasher.secret_[1] = detail::load_word(secret.data() + 8);
-  const auto label = std::as_bytes(std::span(kFingerprintLabel));
-  hasher.fingerprint_ = detail::SipHash24(hasher.secret_[0], hasher.secret_[1]).digest(label);
+  const auto derive = [&](std::string_view label) {
+    return detail::SipHash24(hasher.secret_[0], hasher.secret_[1])
+        .digest(std::as_bytes(std::span(label)));
+  };
+  hasher.fingerprint_ = derive(kFingerprintLabel);
+  // Under a key of their own, or whoever may choose strings could give the one with an integer's
+  // bytes and would be sure to meet its digest.
+  hasher.secret_[2] = derive(kWordsLabels[0]);
+  hasher.secret_[3] = derive(kWordsLabels[1]);
   return hasher;
 }
 
@@ -113,26 +123,26 @@ Hasher Hasher::fnv1a() noexcept { return {HashAlgorithm::fnv1a, 0}; }
 Digest Hasher::digest_bytes(std::span<const std::byte> bytes) const noexcept {
   switch (algorithm_) {
     case HashAlgorithm::xxh3:
-      return {XXH3_64bits_withSecret(bytes.data(), bytes.size(), secret_.data(), sizeof(secret_))};
+      return Digest(
+          XXH3_64bits_withSecret(bytes.data(), bytes.size(), secret_.data(), sizeof(secret_)));
     case HashAlgorithm::siphash24:
-      return {detail::SipHash24(secret_[0], secret_[1]).digest(bytes)};
+      return Digest(detail::SipHash24(secret_[0], secret_[1]).digest(bytes));
     case HashAlgorithm::murmur3:
-      return {detail::murmur3_x64_128(bytes, static_cast<std::uint32_t>(secret_[0])).low};
+      return Digest(detail::murmur3_x64_128(bytes, static_cast<std::uint32_t>(secret_[0])).low);
     case HashAlgorithm::xxh64:
-      return {XXH64(bytes.data(), bytes.size(), secret_[0])};
+      return Digest(XXH64(bytes.data(), bytes.size(), secret_[0]));
     case HashAlgorithm::fnv1a:
       break;
   }
-  return {detail::fnv1a(bytes)};
+  return Digest(detail::fnv1a(bytes));
 }
 
-Digest Hasher::digest_words(std::uint64_t word) const noexcept {
-  return digest_bytes(std::as_bytes(std::span(&word, 1)));
-}
-
-Digest Hasher::digest_words(std::uint64_t first, std::uint64_t second) const noexcept {
-  const std::array<std::uint64_t, 2> words{first, second};
-  return digest_bytes(std::as_bytes(std::span(words)));
+Digest Hasher::digest_words(std::span<const std::uint64_t> words) const noexcept {
+  const auto bytes = std::as_bytes(words);
+  if (algorithm_ == HashAlgorithm::siphash24) {
+    return Digest(detail::SipHash24(secret_[2], secret_[3]).digest(bytes));
+  }
+  return digest_bytes(bytes);
 }
 
 }  // namespace probably

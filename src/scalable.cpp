@@ -50,8 +50,12 @@ Result<ScalableParams> ScalableParams::from(const Plan& plan) {
         ErrorCode::invalid_argument,
         "A scalable filter grows: give keys (expected at first) and fpr, no memory and no hashes."};
   }
-  if (auto valid = probably::validate(plan); !valid) return valid.error();
-  return ScalableParams{.first_keys = plan.keys, .fpr = plan.fpr};
+  ScalableParams params{.fpr = plan.fpr};
+  if (plan.keys != 0) params.first_keys = plan.keys;
+  if (auto valid = probably::validate({.keys = params.first_keys, .fpr = plan.fpr}); !valid) {
+    return valid.error();
+  }
+  return params;
 }
 
 Result<void> ScalableParams::validate() const {
@@ -102,11 +106,11 @@ Result<ScalableBloom> ScalableBloom::create(const Plan& plan, const Hasher& hash
                                             const StorageOptions& options) {
   const auto params = Params::from(plan);
   if (!params) return params.error();
-  return create(*params, hasher, options);
+  return create_from(*params, hasher, options);
 }
 
-Result<ScalableBloom> ScalableBloom::create(const Params& params, const Hasher& hasher,
-                                            const StorageOptions& options) {
+Result<ScalableBloom> ScalableBloom::create_from(const Params& params, const Hasher& hasher,
+                                                 const StorageOptions& options) {
   if (auto valid = params.validate(); !valid) return valid.error();
   auto chain = std::make_unique<Chain>(params, options);
   auto first = make_link(params, 0, hasher, options);
@@ -156,8 +160,8 @@ bool ScalableBloom::prepare(std::uint32_t index, const StorageOptions& options) 
 void ScalableBloom::grow(std::uint32_t index) noexcept {
   if (index == kMaxLinks) return;
   if (chain_->links[index].load(std::memory_order_acquire) == nullptr) {
-    // Nobody waits for a thread that prepares the link and may have been stopped, and nobody goes
-    // on in a link that is full, or it would overflow by whatever comes meanwhile. So everybody who
+    // Nobody waits for a thread that makes the link and may have been stopped, and nobody goes on
+    // in a link that is full, or it would overflow by whatever comes meanwhile. So everybody who
     // gets here makes one, without touching its pages, and the first is taken.
     StorageOptions options = chain_->options;
     options.prefault = false;
@@ -179,10 +183,10 @@ void ScalableBloom::count_insertion(std::uint32_t index) noexcept {
   if (inserted < link.capacity / 2 || link_count() != next || next == kMaxLinks) return;
   if (inserted >= link.capacity) {
     link.full.store(true, std::memory_order_relaxed);
-  } else if (!link.next_is_due.load(std::memory_order_relaxed) &&
+  } else if (chain_->options.prefault && !link.next_is_due.load(std::memory_order_relaxed) &&
              !link.next_is_due.exchange(true, std::memory_order_relaxed)) {
-    // One thread, long before the others need it. If there is no memory now, there may be when the
-    // link is full.
+    // Touching pages takes long, so one thread starts before the others need them. If there is no
+    // memory now, there may be when the link is full.
     prepare(next, chain_->options);
   }
 }
@@ -223,7 +227,7 @@ bool ScalableBloom::insert(Digest digest) noexcept {
 }
 
 void ScalableBloom::contains(std::span<const Digest> digests, std::span<bool> out) const noexcept {
-  assert(out.size() == digests.size());
+  detail::require(out.size() == digests.size(), "contains: there must be an answer for each key.");
   constexpr std::size_t kChunk = 256;
   std::array<bool, kChunk> found;
   const std::uint32_t count = link_count();
@@ -239,12 +243,17 @@ void ScalableBloom::contains(std::span<const Digest> digests, std::span<bool> ou
 }
 
 std::uint64_t ScalableBloom::insert(std::span<const Digest> digests) noexcept {
-  return insert(digests, {});
+  return insert_batch(digests, nullptr);
 }
 
 std::uint64_t ScalableBloom::insert(std::span<const Digest> digests,
                                     std::span<bool> was_new) noexcept {
-  assert(was_new.empty() || was_new.size() == digests.size());
+  detail::require(was_new.size() == digests.size(),
+                  "insert: there must be an answer for each key.");
+  return insert_batch(digests, was_new.data());
+}
+
+std::uint64_t ScalableBloom::insert_batch(std::span<const Digest> digests, bool* was_new) noexcept {
   constexpr std::size_t kAhead = 16;
   const auto ask = [this](Digest digest) {
     const std::uint32_t count = link_count();
@@ -256,7 +265,7 @@ std::uint64_t ScalableBloom::insert(std::span<const Digest> digests,
     if (i + kAhead < digests.size()) ask(digests[i + kAhead]);
     const bool is_new = insert(digests[i]);
     fresh += is_new;
-    if (!was_new.empty()) was_new[i] = is_new;
+    if (was_new != nullptr) was_new[i] = is_new;
   }
   return fresh;
 }
@@ -290,13 +299,19 @@ Result<void> ScalableBloom::merge(const ScalableBloom& other) {
   for (std::uint32_t i = 0; i < count; ++i) {
     Link& mine = chain_->link(i);
     mine.filter.merge(other.link(i)).value();
-    // The keys that came with the bits count toward the link's capacity.
+    // The keys that came with the bits count toward the link's capacity. Two merges at once may
+    // count theirs twice; the next link then comes early.
     const double keys = mine.filter.approximate_size().value;
     const std::uint64_t counted = mine.inserted.total();
     const auto estimated =
         static_cast<std::uint64_t>(std::min(keys, static_cast<double>(kMaxKeys)));
     if (estimated > counted) mine.inserted.add(estimated - counted);
     if (estimated >= mine.capacity) mine.full.store(true, std::memory_order_relaxed);
+  }
+  const std::uint32_t next = link_count();
+  if (chain_->options.prefault && next < kMaxLinks &&
+      chain_->link(next - 1).full.load(std::memory_order_relaxed)) {
+    prepare(next, chain_->options);
   }
   return {};
 }
@@ -360,9 +375,14 @@ double ScalableBloom::estimated_fpr() const noexcept {
 }
 
 std::uint64_t ScalableBloom::size_bytes() const noexcept {
-  std::uint64_t bytes = 0;
-  for (std::uint32_t i = 0; i < link_count(); ++i) bytes += link(i).size_bytes();
-  return bytes;
+  std::uint64_t sum = 0;
+  for (const auto& slot : chain_->links) {
+    // Acquire: the link may be on offer and not yet published.
+    const Link* link = slot.load(std::memory_order_acquire);
+    if (link == nullptr) break;
+    sum += link->filter.size_bytes();
+  }
+  return sum;
 }
 
 bool ScalableBloom::equals(const ScalableBloom& other) const noexcept {

@@ -20,9 +20,10 @@ inline double digest_collision_fpr(std::uint64_t keys) noexcept {
   return static_cast<double>(keys) * 0x1p-64;
 }
 
-// (1 - 1/cells)^throws: the chance that a cell stays empty.
-inline double empty_chance(double cells, double throws) noexcept {
-  return cells <= 1 ? (throws > 0 ? 0 : 1) : std::exp(throws * std::log1p(-1 / cells));
+// 1 - (1 - 1/cells)^throws: the chance that a cell is hit.
+inline double hit_chance(double cells, double throws) noexcept {
+  if (cells <= 1) return throws > 0 ? 1 : 0;
+  return -std::expm1(throws * std::log1p(-1 / cells));
 }
 
 // The least x from `low` on for which good(x) holds, given that it holds for all x beyond some
@@ -46,26 +47,33 @@ std::uint64_t least(std::uint64_t low, std::uint64_t guess, std::uint64_t limit,
   return high;
 }
 
-// The most keys, up to kMaxKeys, at which predict(keys), which grows with them, is at most `rate`.
+// The most keys, up to kMaxKeys, at which predict(keys), which grows with them, is at most `rate`;
+// none at a rate that is no number.
 template <class Predict>
 std::uint64_t most_keys(double rate, Predict&& predict) {
-  return least(0, 1024, kMaxKeys - 1, [&](std::uint64_t keys) { return predict(keys + 1) > rate; });
+  return least(0, 1024, kMaxKeys - 1,
+               [&](std::uint64_t keys) { return !(predict(keys + 1) <= rate); });
+}
+
+// Whether a plan limits the memory. A budget of less than a bit does, too, though granted_bits() is
+// 0.
+inline bool has_budget(const Plan& plan) noexcept {
+  return plan.bits_per_key != 0 || plan.size_bytes != 0;
 }
 
 // How many units (bits, lines, blocks) of `unit_bits` bits a valid plan asks for, where
 // predict(units, keys) is the rate. From keys and a rate: the fewest that keep it, whatever the
-// budget; from a budget: all that fit.
+// budget; from a budget: all that fit, which are then units of whole bytes.
 template <class Predict>
 Result<std::uint64_t> units_for(const Plan& plan, std::uint64_t unit_bits, std::uint64_t max_units,
                                 Predict&& predict) {
   const std::uint64_t granted = granted_bits(plan);
   if (plan.keys == 0 || plan.fpr == 0) {
-    const std::uint64_t units = granted / unit_bits;
-    if (units >= 1 && units <= max_units) return units;
+    const std::uint64_t max_bits = max_units * unit_bits;
+    if (granted >= unit_bits && granted <= max_bits) return granted / unit_bits;
     return Error{ErrorCode::invalid_argument, "The memory granted is " + text(granted / 8) +
-                                                  " bytes; accepted is " +
-                                                  text((unit_bits + 7) / 8) + " to " +
-                                                  text(max_units / 8 * unit_bits) + " bytes."};
+                                                  " bytes; accepted is " + text(unit_bits / 8) +
+                                                  " to " + text(max_bits / 8) + " bytes."};
   }
   const std::uint64_t guess = textbook_bits(plan.keys, plan.fpr) / unit_bits;
   const std::uint64_t units = least(
@@ -80,15 +88,34 @@ Result<std::uint64_t> units_for(const Plan& plan, std::uint64_t unit_bits, std::
   return units;
 }
 
-// Refuses a geometry that a plan with keys, rate and memory does not pay for. Called with the best
+// Refuses bits that a plan with keys, rate and memory does not pay for. Called with the best
 // geometry that was found, so that the error names the least memory that would do.
 inline Result<void> within_budget(const Plan& plan, std::uint64_t bits) {
   const std::uint64_t granted = granted_bits(plan);
-  if (granted == 0 || bits <= granted) return {};
+  if (!has_budget(plan) || bits <= granted) return {};
   return Error{ErrorCode::invalid_argument, text(plan.keys) + " keys at a rate of " +
                                                 text(plan.fpr) + " need " + text((bits + 7) / 8) +
                                                 " bytes, more than the " + text(granted / 8) +
                                                 " granted."};
+}
+
+// What a plan of keys and memory gets whose rate no plan could ask for.
+inline Error too_little_memory(const Plan& plan, double fpr, std::uint64_t enough_bytes) {
+  return {ErrorCode::invalid_argument, text(plan.keys) + " keys in " +
+                                           text(granted_bits(plan) / 8) + " bytes give a rate of " +
+                                           text(fpr) + "; accepted is at most " + text(kMaxFpr) +
+                                           ". " + text(enough_bytes) + " bytes would do."};
+}
+
+// The best params that were found for a plan, unless they cost more than it grants or give a rate
+// above all that a plan may ask for.
+template <class Params>
+Result<Params> checked(const Plan& plan, const Params& best) {
+  if (auto paid = within_budget(plan, best.size_bytes() * 8); !paid) return paid.error();
+  if (plan.fpr != 0 || best.fpr(plan.keys) <= kMaxFpr) return best;
+  const auto enough = Params::from({.keys = plan.keys, .fpr = kMaxFpr, .hashes = plan.hashes});
+  if (!enough) return enough.error();
+  return too_little_memory(plan, best.fpr(plan.keys), enough->size_bytes());
 }
 
 // The mean of rate(load) over the loads of blocks when keys fall into them at random: the binomial

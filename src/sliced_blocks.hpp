@@ -36,7 +36,7 @@ struct SlicedBlocks {
   }
 
   [[nodiscard]] double fill(std::uint64_t keys) const noexcept {
-    return 1 - empty_chance(cells() * static_cast<double>(blocks), static_cast<double>(keys));
+    return hit_chance(cells() * static_cast<double>(blocks), static_cast<double>(keys));
   }
 
   [[nodiscard]] std::uint64_t capacity(double rate) const noexcept {

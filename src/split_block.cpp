@@ -18,6 +18,8 @@ static detail::Occupancy occupancy(const SplitBlockParams& params) noexcept {
   return sliced(params).occupancy();
 }
 
+static std::uint64_t last_word_bits(const SplitBlockParams&) noexcept { return ~std::uint64_t{0}; }
+
 static double observed_fpr(const SplitBlockParams& params, const std::uint64_t* words) noexcept {
   return sliced(params).observed_fpr(words);
 }
@@ -32,9 +34,7 @@ Result<SplitBlockParams> SplitBlockParams::from(const Plan& plan) {
   };
   const auto blocks = detail::units_for(plan, 256, kMaxBlocks, predict);
   if (!blocks) return blocks.error();
-  const SplitBlockParams params{*blocks};
-  if (auto paid = detail::within_budget(plan, params.size_bytes() * 8); !paid) return paid.error();
-  return params;
+  return detail::checked(plan, SplitBlockParams{*blocks});
 }
 
 Result<void> SplitBlockParams::validate() const {

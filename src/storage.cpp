@@ -20,6 +20,8 @@
 #include <utility>
 #include <vector>
 
+#include "probably/detail/require.hpp"
+
 #ifdef PROBABLY_HAVE_NUMA
 #include <numa.h>
 #include <numaif.h>
@@ -52,6 +54,12 @@ Integer round_down(Integer value, Integer multiple) noexcept {
 template <class Integer>
 Integer round_up(Integer value, Integer multiple) noexcept {
   return round_down(value + (multiple - 1), multiple);
+}
+
+// Vector instructions would fault on anything else.
+void require_aligned(const std::uint64_t* words) noexcept {
+  detail::require(reinterpret_cast<std::uintptr_t>(words) % kCacheLineBytes == 0,
+                  "borrow: the words must be aligned to kCacheLineBytes.");
 }
 
 Error invalid(std::string message) { return {ErrorCode::invalid_argument, std::move(message)}; }
@@ -405,12 +413,12 @@ Result<Storage> Storage::map_file(const std::string& path, std::uint64_t offset,
 }
 
 Storage Storage::borrow(std::span<std::uint64_t> words) noexcept {
-  assert(reinterpret_cast<std::uintptr_t>(words.data()) % kCacheLineBytes == 0);
+  require_aligned(words.data());
   return {Owned{}, words.data(), words.size_bytes(), true};
 }
 
 Storage Storage::borrow(std::span<const std::uint64_t> words) noexcept {
-  assert(reinterpret_cast<std::uintptr_t>(words.data()) % kCacheLineBytes == 0);
+  require_aligned(words.data());
   // The constness lives on in writable_.
   return {Owned{}, const_cast<std::uint64_t*>(words.data()), words.size_bytes(), false};
 }

@@ -7,13 +7,13 @@
 // Concurrency (docs/concurrency.md has the proofs):
 //   insert, contains, merge, clone, observers   any number of threads, and none ever waits
 //   clear, move, destroy                        no other call on the object may run
+// An object that was moved from can be assigned to or destroyed, nothing else.
 // A key is found by every thread that its insertion happens-before. Observers beside writers see
 // some state between the one before and the one after.
 #pragma once
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +21,7 @@
 #include <type_traits>
 
 #include "probably/detail/probe.hpp"
+#include "probably/detail/require.hpp"
 #include "probably/digest.hpp"
 #include "probably/plan.hpp"
 #include "probably/result.hpp"
@@ -33,6 +34,11 @@ template <class T>
 concept BatchKey =
     Key<std::remove_const_t<T>> && !std::same_as<std::remove_const_t<T>, Digest> &&
     !std::same_as<std::remove_const_t<T>, std::byte> && !(std::integral<T> && sizeof(T) == 1);
+
+// What is neither a key nor many digests. Overloads that take it are deleted, for the compiler's
+// message.
+template <class T>
+concept NotAKey = !Key<T> && !std::convertible_to<const T&, std::span<const Digest>>;
 
 namespace detail {
 
@@ -62,8 +68,8 @@ class BitFilter {
   static Result<BitFilter> create(const Params& params, const Hasher& hasher = {},
                                   const StorageOptions& options = {});
   // A filter over memory that already holds its bits, or zeros for an empty one. Fails with
-  // invalid_argument when the storage is read-only or its size is not params.size_bytes() (whole
-  // lines are accepted, too).
+  // invalid_argument when the storage is read-only, when its size is not params.size_bytes() (whole
+  // lines are accepted, too), and when bits are set that no key of such a filter can have.
   static Result<BitFilter> adopt(const Params& params, const Hasher& hasher, Storage storage);
 
   // Returns whether the key was new: false also for the share of new keys that the filter takes for
@@ -85,8 +91,14 @@ class BitFilter {
     return contains(hasher_(key));
   }
 
+  // Compilers print these lines when a type is no key; docs/hashing.md has more.
+  template <NotAKey T>
+  bool insert(const T&) = delete;  // write probably_digest() for T, or give std::span(keys)
+  template <NotAKey T>
+  bool contains(const T&) const = delete;  // write probably_digest() for T, or give spans
+
   // Same answers as one call per digest, but the cache misses overlap.
-  // Requires: out.size() == digests.size().
+  // Requires, checked in all builds: out.size() == digests.size(), was_new.size() likewise.
   void contains(std::span<const Digest> digests, std::span<bool> out) const noexcept;
   // The same for insertion, in order; returns how many keys were new.
   std::uint64_t insert(std::span<const Digest> digests) noexcept;
@@ -95,7 +107,7 @@ class BitFilter {
   // Spans of keys, for example contains(std::span(names), answers).
   template <BatchKey K, std::size_t N>
   void contains(std::span<K, N> keys, std::span<bool> out) const noexcept {
-    assert(out.size() == keys.size());
+    detail::require(out.size() == keys.size(), "contains: there must be an answer for each key.");
     detail::for_each_chunk(hasher_, keys, [&](std::span<const Digest> digests, std::size_t first) {
       contains(digests, out.subspan(first, digests.size()));
     });
@@ -110,7 +122,7 @@ class BitFilter {
   }
   template <BatchKey K, std::size_t N>
   std::uint64_t insert(std::span<K, N> keys, std::span<bool> was_new) noexcept {
-    assert(was_new.size() == keys.size());
+    detail::require(was_new.size() == keys.size(), "insert: there must be an answer for each key.");
     std::uint64_t fresh = 0;
     detail::for_each_chunk(hasher_, keys, [&](std::span<const Digest> digests, std::size_t first) {
       fresh += insert(digests, was_new.subspan(first, digests.size()));
@@ -123,7 +135,8 @@ class BitFilter {
   Result<void> merge(const BitFilter& other);
   // Forgets all keys.
   void clear() noexcept;
-  // An independent copy, in memory of its own. Throws std::bad_alloc.
+  // An independent copy, in memory of its own. Throws std::bad_alloc, and BadResult if this machine
+  // cannot do what the options ask for.
   [[nodiscard]] BitFilter clone(const StorageOptions& options = {}) const;
 
   // The three observers below read the whole filter, at memory speed.

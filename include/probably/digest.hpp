@@ -15,13 +15,15 @@
 // keyed() resists. docs/hashing.md shows it, and defines every digest exactly.
 //
 // Keys are
-//   bytes      strings, C strings, and arrays, vectors or spans of char, unsigned char, std::byte;
-//              a char array ends at its first NUL, if it has one
+//   bytes      strings, C strings, and arrays, vectors or spans of char, char8_t, unsigned char,
+//              std::byte; char[N] and char8_t[N], which literals are, end at their first NUL, if
+//              they have one
 //   integers   of any width, characters, bool and enums. They count by value: -1 as int and as long
 //              is one key. So are -1 and 2^64 - 1. An integer and its decimal digits are two keys.
 //   your type  after you write in its namespace a function that does not throw:
 //
-//     probably::Digest probably_digest(const probably::Hasher& hash, const Order& order) noexcept {
+//     inline probably::Digest probably_digest(const probably::Hasher& hash,
+//                                             const Order& order) noexcept {
 //       return hash.combine(hash(order.customer), hash(order.number));
 //     }
 //
@@ -48,6 +50,11 @@ namespace probably {
 // 64 uniform bits that stand for a key.
 struct Digest {
   std::uint64_t value = 0;
+
+  constexpr Digest() noexcept = default;
+  // Explicit: an integer is a key, and as a digest it would go unhashed.
+  constexpr explicit Digest(std::uint64_t bits) noexcept : value(bits) {}
+
   friend constexpr auto operator<=>(const Digest&, const Digest&) = default;
 };
 
@@ -72,6 +79,7 @@ using SecretKey = std::array<std::byte, 16>;
 template <class T>
 concept BytesKey =
     !std::is_null_pointer_v<T> && (std::convertible_to<const T&, std::string_view> ||
+                                   std::convertible_to<const T&, std::u8string_view> ||
                                    std::convertible_to<const T&, std::span<const std::byte>> ||
                                    std::convertible_to<const T&, std::span<const char>> ||
                                    std::convertible_to<const T&, std::span<const unsigned char>> ||
@@ -133,18 +141,18 @@ class Hasher {
   // Spreads a product that was folded over all 64 bits.
   [[nodiscard]] static constexpr Digest finish(std::uint64_t folded) noexcept {
     const std::uint64_t spread = folded * 0x9e3779b97f4a7c15;
-    return {spread ^ (spread >> 32)};
+    return Digest(spread ^ (spread >> 32));
   }
 
   [[nodiscard]] Digest digest_bytes(std::span<const std::byte> bytes) const noexcept;
   [[nodiscard]] Digest digest_integer(std::uint64_t value) const noexcept;
   // The algorithms that know bytes only get 8 or 16 of them, little endian.
-  [[nodiscard]] Digest digest_words(std::uint64_t word) const noexcept;
-  [[nodiscard]] Digest digest_words(std::uint64_t first, std::uint64_t second) const noexcept;
+  [[nodiscard]] Digest digest_words(std::span<const std::uint64_t> words) const noexcept;
 
   HashAlgorithm algorithm_ = HashAlgorithm::xxh3;
   std::uint64_t fingerprint_ = 0;
-  // For xxh3 what XXH3 calls so; otherwise the seed or the key, followed by zeros.
+  // For xxh3 what XXH3 calls so; for siphash24 the key for bytes and the one for words; otherwise
+  // the seed; followed by zeros.
   Secret secret_{};
 };
 
@@ -152,15 +160,20 @@ namespace detail {
 
 template <BytesKey K>
 [[nodiscard]] std::span<const std::byte> key_bytes(const K& key) noexcept {
-  if constexpr (std::is_bounded_array_v<K> && std::convertible_to<const K&, std::string_view>) {
+  if constexpr (std::is_bounded_array_v<K> && (std::convertible_to<const K&, std::string_view> ||
+                                               std::convertible_to<const K&, std::u8string_view>)) {
     const void* const end = std::memchr(key, 0, sizeof(key));
     const std::size_t size = end == nullptr
                                  ? sizeof(key)
-                                 : static_cast<std::size_t>(static_cast<const char*>(end) - key);
-    return std::as_bytes(std::span<const char>(key, size));
+                                 : static_cast<std::size_t>(static_cast<const char*>(end) -
+                                                            reinterpret_cast<const char*>(key));
+    return std::as_bytes(std::span(key)).first(size);
   } else if constexpr (std::convertible_to<const K&, std::string_view>) {
     const std::string_view text = key;
     return std::as_bytes(std::span<const char>(text.data(), text.size()));
+  } else if constexpr (std::convertible_to<const K&, std::u8string_view>) {
+    const std::u8string_view text = key;
+    return std::as_bytes(std::span<const char8_t>(text.data(), text.size()));
   } else if constexpr (std::convertible_to<const K&, std::span<const std::byte>>) {
     return key;
   } else if constexpr (std::convertible_to<const K&, std::span<const char>>) {
@@ -191,14 +204,14 @@ template <IntegerKey K>
 // random keys; no cheaper mixer did. docs/decisions/0003-integer-keys.md has the figures.
 inline Digest Hasher::digest_integer(std::uint64_t value) const noexcept {
   if (algorithm_ != HashAlgorithm::xxh3) [[unlikely]] {
-    return digest_words(value);
+    return digest_words(std::span(&value, 1));
   }
   return finish(detail::multiply_fold(value ^ secret_[0], secret_[1]));
 }
 
 inline Digest Hasher::combine(Digest first, Digest second) const noexcept {
   if (algorithm_ != HashAlgorithm::xxh3) [[unlikely]] {
-    return digest_words(first.value, second.value);
+    return digest_words(std::array{first.value, second.value});
   }
   return finish(detail::multiply_fold(first.value ^ secret_[2], second.value ^ secret_[3]));
 }

@@ -13,15 +13,16 @@
 // Concurrency (docs/concurrency.md has the proofs):
 //   insert, contains, merge, clone, observers   any number of threads, and none ever waits
 //   clear, move, destroy                        no other call on the object may run
+// An object that was moved from can be assigned to or destroyed, nothing else.
 // A key is found by every thread that its insertion happens-before; of concurrent insertions of one
-// new key at most one returns true, also while the chain grows. A thread that finds the newest link
-// half full prepares the next one while the others go on. If it is held up until the link is full,
-// whoever finds it full makes a link as well, and the first is taken: a link takes at most one key
-// per thread more than it was made for.
+// new key at most one returns true, also while the chain grows. Whoever brings a new key and finds
+// the newest link full makes the next one; if several do, the first is taken. A link takes at most
+// one key per thread more than it was made for.
 #pragma once
 
 #include <array>
 #include <atomic>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -37,7 +38,8 @@ struct ScalableParams {
   double fpr = 0.01;         // promised total rate, 1e-9 to kMaxFpr: each link gets a share of it
   std::uint32_t growth = 2;  // how much larger each link is than the one before: 2 to 16
 
-  // plan.keys is what is expected at first; the filter grows beyond it. Memory fields are refused.
+  // plan.keys is what is expected at first, and may be left out; the filter grows beyond it. Memory
+  // fields are refused.
   static Result<ScalableParams> from(const Plan& plan);
   [[nodiscard]] Result<void> validate() const;
 
@@ -56,11 +58,18 @@ class ScalableBloom {
   static constexpr std::uint32_t kMaxLinks = 48;
 
   // An empty filter with one link. Fails with invalid_argument, saying what is accepted; throws
-  // std::bad_alloc. The options hold for every link.
+  // std::bad_alloc. The options hold for every link. With prefault a link is made when the one
+  // before is half full, by one thread while the others go on; only if it is not ready in time, or
+  // the first link is tiny, a link starts untouched.
+  static Result<ScalableBloom> create() { return create(Params{}); }
   static Result<ScalableBloom> create(const Plan& plan, const Hasher& hasher = {},
                                       const StorageOptions& options = {});
-  static Result<ScalableBloom> create(const Params& params = {}, const Hasher& hasher = {},
-                                      const StorageOptions& options = {});
+  // A template, so that braces alone always mean a plan.
+  template <std::same_as<Params> P>
+  static Result<ScalableBloom> create(const P& params, const Hasher& hasher = {},
+                                      const StorageOptions& options = {}) {
+    return create_from(params, hasher, options);
+  }
 
   ScalableBloom(ScalableBloom&&) noexcept;
   ScalableBloom& operator=(ScalableBloom&&) noexcept;
@@ -90,8 +99,14 @@ class ScalableBloom {
     return contains(hasher()(key));
   }
 
+  // Compilers print these lines when a type is no key; docs/hashing.md has more.
+  template <NotAKey T>
+  bool insert(const T&) = delete;  // write probably_digest() for T, or give std::span(keys)
+  template <NotAKey T>
+  bool contains(const T&) const = delete;  // write probably_digest() for T, or give spans
+
   // Same answers as one call per digest, but the cache misses overlap.
-  // Requires: out.size() == digests.size().
+  // Requires, checked in all builds: out.size() == digests.size(), was_new.size() likewise.
   void contains(std::span<const Digest> digests, std::span<bool> out) const noexcept;
   std::uint64_t insert(std::span<const Digest> digests) noexcept;
   std::uint64_t insert(std::span<const Digest> digests, std::span<bool> was_new) noexcept;
@@ -99,6 +114,7 @@ class ScalableBloom {
   // Spans of keys, for example contains(std::span(names), answers).
   template <BatchKey K, std::size_t N>
   void contains(std::span<K, N> keys, std::span<bool> out) const noexcept {
+    detail::require(out.size() == keys.size(), "contains: there must be an answer for each key.");
     detail::for_each_chunk(hasher(), keys, [&](std::span<const Digest> digests, std::size_t first) {
       contains(digests, out.subspan(first, digests.size()));
     });
@@ -113,6 +129,7 @@ class ScalableBloom {
   }
   template <BatchKey K, std::size_t N>
   std::uint64_t insert(std::span<K, N> keys, std::span<bool> was_new) noexcept {
+    detail::require(was_new.size() == keys.size(), "insert: there must be an answer for each key.");
     std::uint64_t fresh = 0;
     detail::for_each_chunk(hasher(), keys, [&](std::span<const Digest> digests, std::size_t first) {
       fresh += insert(digests, was_new.subspan(first, digests.size()));
@@ -128,7 +145,8 @@ class ScalableBloom {
   Result<void> merge(const ScalableBloom& other);
   // Forgets all keys and all links but the first.
   void clear() noexcept;
-  // An independent copy. Throws std::bad_alloc.
+  // An independent copy. Throws std::bad_alloc, and BadResult if this machine cannot do what the
+  // options ask for.
   [[nodiscard]] ScalableBloom clone() const;
 
   // These read the whole filter, at memory speed.
@@ -139,6 +157,7 @@ class ScalableBloom {
 
   [[nodiscard]] const Params& params() const noexcept { return chain_->params; }
   [[nodiscard]] const Hasher& hasher() const noexcept { return chain_->link(0).filter.hasher(); }
+  // Of all links, also of one that is made and not yet in use.
   [[nodiscard]] std::uint64_t size_bytes() const noexcept;
   [[nodiscard]] std::uint32_t link_count() const noexcept {
     return chain_->count.load(std::memory_order_acquire);
@@ -191,6 +210,8 @@ class ScalableBloom {
 
   explicit ScalableBloom(std::unique_ptr<Chain> chain) noexcept;
 
+  static Result<ScalableBloom> create_from(const Params& params, const Hasher& hasher,
+                                           const StorageOptions& options);
   static Result<std::unique_ptr<Link>> make_link(const Params& params, std::uint32_t index,
                                                  const Hasher& hasher,
                                                  const StorageOptions& options);
@@ -204,6 +225,8 @@ class ScalableBloom {
   // Publishes link `index`, if it can be had.
   void grow(std::uint32_t index) noexcept;
   void count_insertion(std::uint32_t index) noexcept;
+  // was_new may be null.
+  std::uint64_t insert_batch(std::span<const Digest> digests, bool* was_new) noexcept;
   [[nodiscard]] bool equals(const ScalableBloom& other) const noexcept;
 
   std::unique_ptr<Chain> chain_;

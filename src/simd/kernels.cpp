@@ -75,8 +75,20 @@ HWY_INLINE Lanes lane_products(std::uint32_t pattern, std::size_t first) {
 }
 
 // Lane j: 1 << (the lane's top five bits).
-HWY_INLINE Lanes top_five_one_hot(Lanes lanes) {
-  return hn::Shl(hn::Set(Tag{}, 1u), hn::ShiftRight<27>(lanes));
+template <class V>
+HWY_INLINE V top_five_one_hot(V lanes) {
+  const hn::DFromV<V> d;
+  const V count = hn::ShiftRight<27>(lanes);
+#if HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3
+  // Highway's shift goes through the float 2^31 there, which raises a floating-point exception:
+  // see the twin in detail/line_kernels.hpp.
+  const hn::RebindToSigned<decltype(d)> di;
+  const hn::RebindToFloat<decltype(d)> df;
+  const V minus_power = hn::Add(hn::ShiftLeft<23>(count), hn::Set(d, 0xbf800000u));
+  return hn::BitCast(d, hn::Neg(hn::ConvertTo(di, hn::BitCast(df, minus_power))));
+#else
+  return hn::Shl(hn::Set(d, 1u), count);
+#endif
 }
 
 // Lane by lane: `yes` where the top bit of `choice` is set, else `no`.
@@ -132,7 +144,7 @@ struct BlockedOps<4> {
     const auto lower = if_top_bit(second_bit, quarter(1), quarter(0));
     const auto upper = if_top_bit(second_bit, quarter(3), quarter(2));
     const auto chosen = if_top_bit(products, upper, lower);
-    const auto bits = hn::Shl(hn::Set(d, 1u), hn::ShiftRight<27>(hn::ShiftLeft<2>(products)));
+    const auto bits = top_five_one_hot(hn::ShiftLeft<2>(products));
     return hn::AllTrue(d, hn::Eq(hn::AndNot(chosen, bits), hn::Zero(d)));
   }
   static HWY_INLINE BlockedLayout::Masks masks(LinePattern pattern) noexcept {

@@ -33,6 +33,8 @@ struct Kernels {
 // The one in use: the best, or the one that the environment variable PROBABLY_TARGET names. Chosen
 // at the first call.
 [[nodiscard]] const Kernels& kernels() noexcept;
+// Whoever makes a filter does that first call, so that no lookup ever waits for the choice.
+inline void choose_kernels_now() noexcept { static_cast<void>(kernels()); }
 
 inline void contains_batch(const BlockedLayout& layout, const std::uint64_t* words,
                            std::span<const Digest> digests, bool* out) noexcept {

@@ -302,5 +302,19 @@ TYPED_TEST(Conformance, MergeRefusesAnotherHasherChangingNothing) {
   }
 }
 
+// A short span of answers would be written beyond, so that is checked in every build.
+TYPED_TEST(Conformance, AnswersWithoutRoomEndTheProgram) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  auto filter = TypeParam::create({.keys = 10, .fpr = 0.01}).value();
+  const std::array<Digest, 3> digests{Digest(1), Digest(2), Digest(3)};
+  const std::array<int, 3> keys{1, 2, 3};
+  testing::Answers few(2);
+  const char* const message = "there must be an answer for each key";
+  EXPECT_DEATH(filter.contains(std::span<const Digest>(digests), few), message);
+  EXPECT_DEATH(filter.insert(std::span<const Digest>(digests), few), message);
+  EXPECT_DEATH(filter.contains(std::span(keys), few), message);
+  EXPECT_DEATH(filter.insert(std::span(keys), few), message);
+}
+
 }  // namespace
 }  // namespace probably

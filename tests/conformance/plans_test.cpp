@@ -62,8 +62,8 @@ TYPED_TEST(Plans, DomainErrorsNameArgumentValueAndRange) {
   const std::string two = "A plan needs two of: keys, fpr, memory";
   EXPECT_EQ(this->error_of({}).substr(0, two.size()), two);
   EXPECT_EQ(this->error_of({.keys = 10}).substr(0, two.size()), two);
-  EXPECT_EQ(this->error_of({.fpr = 0.01}).substr(0, two.size()), two);
   if constexpr (!Growable<TypeParam>) {
+    EXPECT_EQ(this->error_of({.fpr = 0.01}).substr(0, two.size()), two);
     EXPECT_EQ(this->error_of({.keys = 10, .bits_per_key = 0.01}),
               "bits_per_key is 0.01; accepted is 0.1 to 1000000.");
     EXPECT_EQ(this->error_of({.keys = 10, .size_bytes = std::uint64_t{1} << 58}),
@@ -94,10 +94,9 @@ TYPED_TEST(Plans, ABudgetIsUsedAndNeverExceeded) {
   if constexpr (!Growable<TypeParam>) {
     for (const std::uint64_t bytes : {64u, 65u, 127u, 1'000u, 12'345u, 1'000'000u}) {
       for (const Plan& plan :
-           {Plan{.keys = 1'000, .size_bytes = bytes}, Plan{.fpr = 0.01, .size_bytes = bytes}}) {
+           {Plan{.keys = 30, .size_bytes = bytes}, Plan{.fpr = 0.01, .size_bytes = bytes}}) {
         const auto params = TypeParam::Params::from(plan).value();
-        // Classic filters have a budget in bits, stored in words.
-        EXPECT_LE(params.size_bytes(), (bytes + 7) / 8 * 8);
+        EXPECT_LE(params.size_bytes(), bytes);
         EXPECT_GT(params.size_bytes() + 64, bytes);
       }
       const auto by_rate = TypeParam::Params::from({.fpr = 0.01, .size_bytes = bytes}).value();
@@ -135,9 +134,38 @@ TYPED_TEST(Plans, AllThreeAreAnErrorIfTheBudgetDoesNotSuffice) {
 }
 
 TYPED_TEST(Plans, ABudgetBelowOneUnitIsAnError) {
-  if constexpr (kind_of<TypeParam> == Kind::blocked || kind_of<TypeParam> == Kind::split_block) {
-    EXPECT_NE(this->error_of({.keys = 10, .size_bytes = 31}).find("The memory granted is 31 bytes"),
+  if constexpr (!Growable<TypeParam>) {
+    EXPECT_NE(this->error_of({.keys = 1, .size_bytes = 7}).find("The memory granted is 7 bytes"),
               std::string::npos);
+    // Nine tenths of a bit are a budget, too.
+    EXPECT_NE(
+        this->error_of({.keys = 9, .bits_per_key = 0.1}).find("The memory granted is 0 bytes"),
+        std::string::npos);
+    EXPECT_NE(this->error_of({.keys = 9, .fpr = 0.01, .bits_per_key = 0.1})
+                  .find(" bytes, more than the 0 granted."),
+              std::string::npos);
+  }
+}
+
+// A rate of more than 0.5 cannot be asked for, so it cannot be had for too little memory either.
+TYPED_TEST(Plans, ABudgetThatGivesNoRateToAskForIsAnError) {
+  if constexpr (!Growable<TypeParam>) {
+    using Params = typename TypeParam::Params;
+    for (const std::uint64_t keys : {100'000u, 123'456u, 1'000'000u}) {
+      const std::uint64_t enough = Params::from({.keys = keys, .fpr = 0.5}).value().size_bytes();
+      EXPECT_EQ(this->error_of({.keys = keys, .size_bytes = 64}),
+                std::to_string(keys) + " keys in 64 bytes give a rate of 1; accepted is at most " +
+                    "0.5. " + std::to_string(enough) + " bytes would do.");
+      EXPECT_LE(Params::from({.keys = keys, .size_bytes = enough}).value().fpr(keys), 0.5);
+      EXPECT_FALSE(Params::from({.keys = keys, .size_bytes = enough - 1}));
+    }
+  }
+}
+
+TYPED_TEST(Plans, MoreMemoryThanAnyFilterHasIsADomainError) {
+  if constexpr (!Growable<TypeParam>) {
+    EXPECT_EQ(this->error_of({.keys = kMaxKeys, .bits_per_key = 1e6}),
+              "bits_per_key is 1000000; accepted is 0.1 to 1152 for 1000000000000000 keys.");
   }
 }
 
@@ -174,6 +202,8 @@ TYPED_TEST(Plans, PredictionsGrowWithTheKeys) {
         EXPECT_GT(params.fpr(most + 1), rate);
       }
       EXPECT_EQ(params.capacity(1), kMaxKeys);
+      EXPECT_EQ(params.capacity(-1), 0u);
+      EXPECT_EQ(params.capacity(std::numeric_limits<double>::quiet_NaN()), 0u);
     }
   }
 }

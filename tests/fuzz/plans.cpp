@@ -25,6 +25,8 @@ void require(bool holds, int line = __builtin_LINE()) {
 
 bool is_rate(double rate) { return rate >= 0 && rate <= 1; }
 
+bool has_budget(const Plan& plan) { return plan.bits_per_key != 0 || plan.size_bytes != 0; }
+
 void check_error(const Error& error) {
   require(error.code == ErrorCode::invalid_argument);
   require(!error.message.empty() && error.message.back() == '.');
@@ -38,7 +40,7 @@ void check_params(const Plan& plan) {
   require(params->size_bytes() > 0);
   if (plan.keys != 0) {
     const double fpr = params->fpr(plan.keys);
-    require(is_rate(fpr));
+    require(fpr >= 0 && fpr <= kMaxFpr);
     require(is_rate(params->fill(plan.keys)));
     // Nothing gets better by more keys.
     require(params->fpr(2 * plan.keys) >= fpr * (1 - 1e-9));
@@ -54,8 +56,7 @@ void check_params(const Plan& plan) {
     exact.size_bytes = params->size_bytes();
     if (validate(exact)) require(P::from(exact).value() == *params);
   }
-  // A budget in bits, stored in words.
-  if (plan.size_bytes != 0) require(params->size_bytes() <= (plan.size_bytes + 7) / 8 * 8);
+  if (has_budget(plan)) require(params->size_bytes() * 8 <= granted_bits(plan));
 }
 
 void check_scalable(const Plan& plan) {
@@ -82,13 +83,16 @@ void check_solution(const Plan& plan) {
   const auto solution = solve(plan);
   if (!solution) return check_error(solution.error());
   require(solution->bits >= 1 && solution->hashes >= 1 && solution->keys >= 1);
-  require(solution->fpr > 0 && solution->fpr <= 1);
+  require(solution->keys <= kMaxKeys);
+  // The textbook takes (1 - 1/m)^n for e^(-n/m), which in a few bits is too much.
+  require(solution->fpr > 0 &&
+          solution->fpr <= kMaxFpr * (1 + 1 / std::sqrt(static_cast<double>(solution->bits))));
   require(is_rate(solution->fill));
   require(solution->bits_per_key > 0 && solution->lower_bound_bits_per_key >= 0);
   if (plan.keys != 0) require(solution->keys == plan.keys);
   if (plan.fpr != 0) require(solution->fpr == plan.fpr);
   if (plan.hashes != 0) require(solution->hashes == plan.hashes);
-  if (granted_bits(plan) != 0) require(solution->bits <= granted_bits(plan));
+  if (has_budget(plan)) require(solution->bits <= granted_bits(plan));
   // With the hashes given the rate is exact but for what a small filter rounds; otherwise the
   // textbook takes the number of hashes for real.
   if (plan.keys != 0 && plan.fpr != 0 && plan.hashes != 0 && solution->bits > 1000) {
@@ -140,7 +144,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // The textbook's functions take any number, and answer with one.
   require(textbook_bits(plan.keys, plan.fpr) >= 1);
   require(textbook_hashes(plan.size_bytes, plan.keys) >= 1);
-  static_cast<void>(textbook_fpr(plan.size_bytes, plan.hashes, plan.keys));
+  require(is_rate(textbook_fpr(plan.size_bytes, plan.hashes, plan.keys)));
   static_cast<void>(lower_bound_bits_per_key(plan.fpr));
   static_cast<void>(granted_bits(plan));
 

@@ -95,7 +95,7 @@ TEST(LargeBlocked, PlacesBeyondTwoToTheThirtyTwoBitsAreWhereTheLayoutSays) {
   }
   EXPECT_NEAR(static_cast<double>(beyond), 5'000, 300);
   // The last line is reached by the largest digest, the first by the smallest.
-  EXPECT_EQ(params.layout().place({~std::uint64_t{0}}).block, params.lines - 1);
+  EXPECT_EQ(params.layout().place(Digest(~std::uint64_t{0})).block, params.lines - 1);
   EXPECT_TRUE(filter.insert(Digest{~std::uint64_t{0}}));
   EXPECT_TRUE(std::any_of(words.end() - 8, words.end(), [](std::uint64_t w) { return w != 0; }));
 }

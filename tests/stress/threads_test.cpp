@@ -39,7 +39,7 @@ constexpr unsigned kPack = 4;
 // The i-th key of an owner: a thread, a run, a side. All of them are distinct, since mix() is a
 // bijection.
 Digest key_of(std::uint64_t owner, std::uint64_t i) noexcept {
-  return {testing::mix(((owner << 32) + i + 1) * 0x9e3779b97f4a7c15)};
+  return Digest(testing::mix(((owner << 32) + i + 1) * 0x9e3779b97f4a7c15));
 }
 
 std::vector<Digest> keys_of(std::uint64_t owner, std::size_t count) {

@@ -26,7 +26,7 @@ class DigestStream {
   // Requires: stream < 2^24.
   explicit constexpr DigestStream(std::uint64_t stream) noexcept : index_(stream << 40) {}
 
-  constexpr Digest next() noexcept { return {mix(++index_ * 0x9e3779b97f4a7c15)}; }
+  constexpr Digest next() noexcept { return Digest(mix(++index_ * 0x9e3779b97f4a7c15)); }
 
   void fill(std::span<Digest> out) noexcept {
     for (Digest& digest : out) digest = next();

@@ -68,7 +68,8 @@ TEST(BlockedLayout, PlacesAreFrozen) {
             (std::vector<int>{0, 35, 64, 119, 131, 169, 194, 239, 268, 295, 329, 378, 391, 441, 453,
                               509}));
 
-  std::vector<Digest> digests{{0}, {1}, {~std::uint64_t{0}}, {0x8000000000000000}, digest};
+  std::vector<Digest> digests{Digest(0), Digest(1), Digest(~std::uint64_t{0}),
+                              Digest(0x8000000000000000), digest};
   for (const Digest random : DigestStream(2).take(1000)) digests.push_back(random);
   const auto all_places = [&](const BlockedLayout& layout) {
     std::vector<std::uint64_t> all;

@@ -65,6 +65,9 @@ TEST(Plan, StandardFormulaHoldsKnownValues) {
   EXPECT_NEAR(textbook_fpr(9'585'059, 7, 1'000'000), 0.01003921704800282, 1e-15);
   EXPECT_NEAR(textbook_fpr(1'000, 3, 100), 0.01743300344298798, 1e-15);
   EXPECT_EQ(textbook_fpr(1'000, 3, 0), 0);
+  EXPECT_EQ(textbook_fpr(1, 1, 0), 0);
+  EXPECT_EQ(textbook_fpr(0, 1, 0), 0);
+  EXPECT_EQ(textbook_fpr(0, 1, 1), 1);
   EXPECT_EQ(textbook_fpr(1, 3, 1), 1);
   EXPECT_DOUBLE_EQ(textbook_fpr(64, 1, kMaxKeys), 1);
   EXPECT_EQ(textbook_bits(0, 0.01), 1u);
@@ -107,6 +110,8 @@ TEST(Plan, SolvesForTheKeys) {
     EXPECT_GT(textbook_fpr(800'000, hashes, given.keys + 1), 0.01) << hashes;
   }
   EXPECT_EQ(solve({.fpr = 1e-12, .size_bytes = 1}).value().keys, 1u);
+  // The largest budget has room for more keys than a plan may have.
+  EXPECT_EQ(solve({.fpr = 0.5, .size_bytes = std::uint64_t{1} << 57}).value().keys, kMaxKeys);
 }
 
 TEST(Plan, SolvesForTheBitsWithAGivenNumberOfHashes) {
@@ -184,6 +189,11 @@ TEST(Plan, DomainErrorsNameArgumentValueAndRange) {
             "bits_per_key is 10000000; accepted is 0.1 to 1000000.");
   EXPECT_EQ(error_of({.keys = 1, .bits_per_key = kNan}),
             "bits_per_key is nan; accepted is 0.1 to 1000000.");
+  // More bits altogether than any filter has.
+  EXPECT_EQ(error_of({.keys = kMaxKeys, .bits_per_key = 1e6}),
+            "bits_per_key is 1000000; accepted is 0.1 to 1152 for 1000000000000000 keys.");
+  EXPECT_EQ(error_of({.keys = kMaxKeys, .bits_per_key = 1152.5}),
+            "bits_per_key is 1152.5; accepted is 0.1 to 1152 for 1000000000000000 keys.");
   EXPECT_EQ(error_of({.keys = 1, .size_bytes = (std::uint64_t{1} << 57) + 1}),
             "size_bytes is 144115188075855873; accepted is 1 to 144115188075855872.");
   EXPECT_EQ(error_of({.keys = 1, .fpr = 0.01, .hashes = 65}), "hashes is 65; accepted is 1 to 64.");
@@ -199,6 +209,8 @@ TEST(Plan, ErrorsSayWhatIsMissing) {
                                             {.keys = 1, .hashes = 7}}) {
     EXPECT_EQ(error_of(plan).substr(0, two.size()), two);
   }
+  EXPECT_EQ(error_of({.keys = 10, .fpr = 0}),
+            two + " 0 counts as not given. For example keys = 1000000, fpr = 0.01.");
   EXPECT_EQ(error_of({.keys = 1, .bits_per_key = 8, .size_bytes = 8}),
             "bits_per_key and size_bytes are two ways to say one thing; give one of them.");
   EXPECT_EQ(error_of({.fpr = 0.01, .bits_per_key = 8}),
@@ -214,6 +226,30 @@ TEST(Plan, ABudgetThatDoesNotSufficeIsAnError) {
             "1000000 keys at a rate of 0.01 need 1198133 bytes, more than the 1198132 granted.");
   EXPECT_EQ(error_of({.keys = 1'000'000, .fpr = 0.01, .bits_per_key = 9}),
             "1000000 keys at a rate of 0.01 need 1198133 bytes, more than the 1125000 granted.");
+  // Nine tenths of a bit are a budget.
+  EXPECT_EQ(error_of({.keys = 9, .fpr = 0.01, .bits_per_key = 0.1}),
+            "9 keys at a rate of 0.01 need 11 bytes, more than the 0 granted.");
+}
+
+// As a rate of more than 0.5 cannot be asked for, it cannot be had for too little memory either.
+TEST(Plan, ABudgetThatGivesNoRateToAskForIsAnError) {
+  EXPECT_EQ(error_of({.keys = 1'000'000, .size_bytes = 64}),
+            "1000000 keys in 64 bytes give a rate of 1; accepted is at most 0.5. 180337 bytes "
+            "would do.");
+  EXPECT_EQ(error_of({.keys = 9, .bits_per_key = 0.1}),
+            "9 keys in 0 bytes give a rate of 1; accepted is at most 0.5. 2 bytes would do.");
+  for (const std::uint64_t keys : {1u, 2u, 3u, 10u, 1'000u, 1'000'000u}) {
+    for (const unsigned hashes : {0u, 1u, 2u, 7u, 64u}) {
+      const Plan half{.keys = keys, .fpr = kMaxFpr, .hashes = hashes};
+      const std::uint64_t enough = (solve(half).value().bits + 7) / 8;
+      EXPECT_TRUE(solve({.keys = keys, .size_bytes = enough, .hashes = hashes}));
+      if (enough == 1) continue;
+      const Plan less{.keys = keys, .size_bytes = enough - 1, .hashes = hashes};
+      const std::string message = error_of(less);
+      EXPECT_NE(message.find(". " + std::to_string(enough) + " bytes would do."), std::string::npos)
+          << message;
+    }
+  }
 }
 
 // One bit per key at a rate of 10^-10 takes 10^22 bits.
@@ -238,8 +274,9 @@ TEST(Plan, AcceptsTheBordersOfItsDomains) {
   EXPECT_TRUE(solve({.keys = 1, .fpr = kMaxFpr}));
   EXPECT_TRUE(solve({.keys = kMaxKeys, .size_bytes = std::uint64_t{1} << 57}));
   EXPECT_TRUE(solve({.keys = 1, .size_bytes = 1}));
-  EXPECT_TRUE(solve({.keys = kMaxKeys, .bits_per_key = 1e6}));
-  EXPECT_TRUE(solve({.keys = 1, .bits_per_key = 0.1}));
+  EXPECT_TRUE(solve({.keys = 1, .bits_per_key = 1e6}));
+  EXPECT_TRUE(solve({.keys = kMaxKeys, .bits_per_key = 1152}));
+  EXPECT_TRUE(validate({.keys = 1, .bits_per_key = 0.1}));
   EXPECT_TRUE(solve({.fpr = kMaxFpr, .size_bytes = std::uint64_t{1} << 57}));
 }
 

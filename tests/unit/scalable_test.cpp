@@ -151,6 +151,39 @@ TEST(ScalableBloom, TakesWhatItWasPlannedFor) {
   }
 }
 
+TEST(ScalableBloom, NeedsNoNumberOfKeys) {
+  EXPECT_EQ(ScalableBloom::create({.fpr = 0.001}).value().params(),
+            (ScalableParams{.first_keys = ScalableParams{}.first_keys, .fpr = 0.001}));
+}
+
+// With prefault the next link is there before it is needed, and counts as memory from then on.
+TEST(ScalableBloom, PreparesLinksOnlyToPrefaultThem) {
+  const ScalableParams params{.first_keys = 1'000, .fpr = 0.01};
+  for (const bool prefault : {false, true}) {
+    auto filter = ScalableBloom::create(params, Hasher{}, {.prefault = prefault}).value();
+    const std::uint64_t first = filter.size_bytes();
+    DigestStream keys(17);
+    for (int i = 0; i < 400; ++i) filter.insert(keys.next());
+    EXPECT_EQ(filter.size_bytes(), first);
+    for (int i = 0; i < 200; ++i) filter.insert(keys.next());
+    const std::uint64_t second = params.link_params(1).value().size_bytes();
+    EXPECT_EQ(filter.size_bytes(), prefault ? first + second : first);
+    EXPECT_EQ(filter.link_count(), 1u);
+  }
+}
+
+TEST(ScalableBloom, AMergePreparesTheNextLink) {
+  const ScalableParams params{.first_keys = 1'000, .fpr = 0.01};
+  auto a = ScalableBloom::create(params, Hasher{}, {.prefault = true}).value();
+  auto b = ScalableBloom::create(params).value();
+  a.insert(DigestStream(18).take(450));
+  b.insert(DigestStream(19).take(800));
+  a.merge(b).value();
+  EXPECT_EQ(a.link_count(), 1u);
+  EXPECT_EQ(a.size_bytes(), params.link_params(0).value().size_bytes() +
+                                params.link_params(1).value().size_bytes());
+}
+
 // The measured rate of one filter, and its standard error.
 Estimate measured(const ScalableBloom& filter, std::uint64_t stream, std::size_t queries) {
   const auto found = static_cast<double>(count_found(filter, DigestStream(stream).take(queries)));

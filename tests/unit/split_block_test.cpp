@@ -49,7 +49,8 @@ TEST(SplitBlockLayout, PlacesAreFrozen) {
   }
   EXPECT_EQ(bits, (std::vector<std::size_t>{18, 51, 94, 119, 132, 176, 204, 248}));
 
-  std::vector<Digest> digests{{0}, {1}, {~std::uint64_t{0}}, {0x8000000000000000}, digest};
+  std::vector<Digest> digests{Digest(0), Digest(1), Digest(~std::uint64_t{0}),
+                              Digest(0x8000000000000000), digest};
   for (const Digest random : DigestStream(2).take(1000)) digests.push_back(random);
   const auto all_places = [&](const SplitBlockLayout& layout) {
     std::vector<std::uint64_t> all;
@@ -145,6 +146,13 @@ TEST(SplitBlockBloom, RefusesWhatParquetCannotDo) {
   EXPECT_EQ(SplitBlockBloom::create(SplitBlockParams{std::uint64_t{1} << 32}).error().message,
             "blocks is 4294967296; accepted is 1 to 4294967295.");
   // The block comes of 32 bits: at most 128 GiB.
+  EXPECT_TRUE(SplitBlockParams::from({.fpr = 0.01, .size_bytes = 137'438'953'440}));
+  for (const std::uint64_t bytes : {31ull, 137'438'953'441ull}) {
+    const auto budget = SplitBlockParams::from({.fpr = 0.01, .size_bytes = bytes});
+    ASSERT_FALSE(budget);
+    EXPECT_EQ(budget.error().message, "The memory granted is " + std::to_string(bytes) +
+                                          " bytes; accepted is 32 to 137438953440 bytes.");
+  }
   const auto refused = SplitBlockParams::from({.keys = 1'000'000'000'000, .fpr = 0.01});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message.find("A rate of 0.01 for 1000000000000 keys is out of reach"),

@@ -27,22 +27,20 @@ PROBABLY_INLINE void set_bits(std::uint64_t& word, std::uint64_t mask) noexcept 
 }
 
 // Sets one bit, in one step, and returns whether it was clear.
-// Requires: bit < 64.
-PROBABLY_INLINE bool set_bit(std::uint64_t& word, int bit) noexcept {
+// Requires: `bit` is a power of two.
+PROBABLY_INLINE bool set_bit(std::uint64_t& word, std::uint64_t bit) noexcept {
 #if defined(__x86_64__) && !PROBABLY_TSAN
   // Neither g++ 12 nor clang 14 chooses this instruction for the code below; they make a loop of
   // it.
-  bool was_set;
-  asm volatile("lock btsq %[bit], %[word]"
+  bool was_set = false;
+  asm volatile("lock btsq %[index], %[word]"
                : [word] "+m"(word), "=@ccc"(was_set)
-               : [bit] "r"(std::int64_t{bit})
+               : [index] "r"(std::int64_t{std::countr_zero(bit)})
                : "memory");
   return !was_set;
 #else
   // Release: as above.
-  const std::uint64_t old = std::atomic_ref<std::uint64_t>(word).fetch_or(
-      std::uint64_t{1} << bit, std::memory_order_release);
-  return (old >> bit & 1) == 0;
+  return (std::atomic_ref<std::uint64_t>(word).fetch_or(bit, std::memory_order_release) & bit) == 0;
 #endif
 }
 
@@ -56,8 +54,8 @@ PROBABLY_INLINE bool set_bits_and_decide(std::uint64_t& word, std::uint64_t seen
   if (std::atomic_ref<std::uint64_t>(word).compare_exchange_strong(
           seen, seen | mask, std::memory_order_release, std::memory_order_relaxed)) [[likely]]
     return true;
-  const int decider = 63 - std::countl_zero(mask);
-  set_bits(word, mask ^ (std::uint64_t{1} << decider));
+  const std::uint64_t decider = std::bit_floor(mask);
+  set_bits(word, mask ^ decider);
   return set_bit(word, decider);
 }
 

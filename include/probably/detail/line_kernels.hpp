@@ -107,11 +107,12 @@ PROBABLY_INLINE __m128i lane_products(std::uint32_t pattern, std::size_t first) 
 }
 
 // Lane j: 1 << (the lane's top five bits). SSE2 has no shift per lane: the count becomes the
-// exponent of a float, whose conversion gives the power of two. 2^31 does not fit an int and
-// converts to 0x80000000, the very bit wanted.
+// exponent of a float, whose conversion gives the power of two. It is negative on the way, since
+// -2^31 fits an int; 2^31 does not, and would raise a floating-point exception.
 PROBABLY_INLINE __m128i top_five_one_hot(__m128i lanes) noexcept {
   const __m128i exponent = _mm_slli_epi32(_mm_srli_epi32(lanes, 27), 23);
-  return _mm_cvttps_epi32(_mm_castsi128_ps(_mm_add_epi32(exponent, _mm_set1_epi32(0x3f800000))));
+  const __m128i minus_power = _mm_add_epi32(exponent, _mm_set1_epi32(static_cast<int>(0xbf800000)));
+  return _mm_sub_epi32(_mm_setzero_si128(), _mm_cvttps_epi32(_mm_castsi128_ps(minus_power)));
 }
 
 // Lane by lane: `yes` where the sign bit is set, else `no`.

@@ -7,6 +7,10 @@
 // are the same everywhere.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "probably needs C++20: compile with -std=c++20 or newer."
+#endif
+
 #include <bit>
 
 #define PROBABLY_INLINE [[gnu::always_inline]] inline
