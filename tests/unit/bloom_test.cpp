@@ -71,7 +71,7 @@ TEST(ClassicLayout, NoDigestIsDegenerate) {
   // The sequence behind the places has full period: 64 states in a row differ, and scaled to 2^60
   // they keep differing. A double hash with a step of zero would put all bits in one place.
   std::vector<Digest> digests{Digest(0), Digest(~std::uint64_t{0})};
-  for (int bit = 0; bit < 64; ++bit) digests.push_back(Digest(std::uint64_t{1} << bit));
+  for (int bit = 0; bit < 64; ++bit) digests.emplace_back(std::uint64_t{1} << bit);
   for (const Digest digest : digests) {
     const auto walked = places({std::uint64_t{1} << 60, 64}, digest);
     EXPECT_EQ(std::set<std::uint64_t>(walked.begin(), walked.end()).size(), 64u) << digest.value;
