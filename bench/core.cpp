@@ -204,6 +204,29 @@ void beside_a_writer(std::uint64_t key_count, int rounds) {
       beside.ns() / alone.ns(), beside.ns() / control.ns());
 }
 
+// Filling with all keys in one call, beside batches of the same keys.
+template <class F>
+void bulk(std::uint64_t key_count, int rounds) {
+  std::vector<std::uint64_t> keys(key_count);
+  for (std::uint64_t i = 0; i < key_count; ++i) keys[i] = mix(i);
+  const probably::Plan plan{.keys = key_count, .fpr = kFpr};
+  auto filter = F::create(plan, {}, {.prefault = true}).value();
+  const std::span<const std::uint64_t> all(keys);
+  Best batch, one_thread, all_threads;
+  for (int round = 0; round < rounds; ++round) {
+    filter.clear();
+    batch.measure(key_count, [&] { filter.insert(all); });
+    filter.clear();
+    one_thread.measure(key_count, [&] { filter.insert_bulk(all, {.threads = 1}); });
+    filter.clear();
+    all_threads.measure(key_count, [&] { filter.insert_bulk(all); });
+  }
+  std::printf(
+      "%-11s filled with integers: insert %.1f ns, insert_bulk %.1f ns, on %u threads %.1f ns\n",
+      probably::name(probably::kind_of<F>).data(), batch.ns(), one_thread.ns(),
+      std::thread::hardware_concurrency(), all_threads.ns());
+}
+
 // A scalable filter after growing 1,000-fold, beside a blocked one that was planned for the end.
 void after_growth() {
   constexpr std::uint64_t kFirst = 10'000;
@@ -249,6 +272,9 @@ int main(int argc, char** argv) {
               probably::kVersion.data(), probably::batch_target().data());
   table(1'000'000, 5, std::type_identity<probably::AllFilters>{});
   table(large, 2, std::type_identity<probably::AllFilters>{});
+  std::printf("\n");
+  bulk<probably::BlockedBloom>(large, 2);
+  bulk<probably::SplitBlockBloom>(large, 2);
   beside_a_writer(8'000'000, 7);
   beside_a_writer(large, 3);
   after_growth();

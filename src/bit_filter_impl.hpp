@@ -10,7 +10,9 @@
 #include <cstring>
 #include <utility>
 
+#include "bulk.hpp"
 #include "probably/bit_filter.hpp"
+#include "probably/detail/require.hpp"
 #include "simd/kernels.hpp"
 #include "sizing.hpp"
 
@@ -57,22 +59,32 @@ Result<BitFilter<P>> BitFilter<P>::adopt(const P& params, const Hasher& hasher, 
 }
 
 template <class P>
-void BitFilter<P>::contains(std::span<const Digest> digests, std::span<bool> out) const noexcept {
-  detail::require(out.size() == digests.size(), "contains: there must be an answer for each key.");
-  detail::contains_batch(layout_, storage_.words(), digests, out.data());
+void BitFilter<P>::contains_each(const detail::KeySource& keys,
+                                 std::span<bool> out) const noexcept {
+  detail::require(out.size() == keys.size(), "contains: there must be an answer for each key.");
+  detail::contains_batch(layout_, storage_.words(), keys, out.data());
 }
 
 template <class P>
-std::uint64_t BitFilter<P>::insert(std::span<const Digest> digests) noexcept {
-  return detail::insert_batch(layout_, words(), digests, nullptr);
+std::uint64_t BitFilter<P>::insert_each(const detail::KeySource& keys) noexcept {
+  return detail::insert_batch(layout_, words(), keys, nullptr);
 }
 
 template <class P>
-std::uint64_t BitFilter<P>::insert(std::span<const Digest> digests,
-                                   std::span<bool> was_new) noexcept {
-  detail::require(was_new.size() == digests.size(),
-                  "insert: there must be an answer for each key.");
-  return detail::insert_batch(layout_, words(), digests, was_new.data());
+std::uint64_t BitFilter<P>::insert_each(const detail::KeySource& keys,
+                                        std::span<bool> was_new) noexcept {
+  detail::require(was_new.size() == keys.size(), "insert: there must be an answer for each key.");
+  return detail::insert_batch(layout_, words(), keys, was_new.data());
+}
+
+template <class P>
+std::uint64_t BitFilter<P>::insert_bulk_each(const detail::KeySource& keys,
+                                             const BulkOptions& options) {
+  if constexpr (detail::LineLayout<Layout>) {
+    return detail::insert_bulk(layout_, words(), params_.size_bytes(), keys, options);
+  } else {
+    return insert_each(keys);
+  }
 }
 
 template <class P>

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "bit_filter_impl.hpp"
+#include "key_chunks.hpp"
 
 namespace probably {
 namespace {
@@ -171,6 +172,9 @@ bool detail::insert(const ClassicLayout& layout, std::uint64_t* words, Digest di
 
 namespace {
 
+// The misses of one chunk overlap, those of two do not.
+constexpr std::size_t kChunk = 1024;
+
 // Calls use(i) for every digest, in order, each a while after its first `places` places were asked
 // for.
 template <class Use>
@@ -194,20 +198,26 @@ void for_each_prefetched(const ClassicLayout& layout, const std::uint64_t* words
 }  // namespace
 
 void detail::contains_batch(const ClassicLayout& layout, const std::uint64_t* words,
-                            std::span<const Digest> digests, bool* out) noexcept {
+                            const KeySource& keys, bool* out) noexcept {
   // Half of the bits are set in a full filter, so an absent key rarely needs more than its first
   // places.
-  for_each_prefetched(layout, words, digests, std::min(layout.hashes, 3u),
-                      [&](std::size_t i) { out[i] = contains(layout, words, digests[i]); });
+  const std::uint32_t places = std::min(layout.hashes, 3u);
+  for_each_chunk<kChunk>(keys, [&](std::span<const Digest> digests, std::size_t first) {
+    for_each_prefetched(layout, words, digests, places, [&](std::size_t i) {
+      out[first + i] = contains(layout, words, digests[i]);
+    });
+  });
 }
 
 std::uint64_t detail::insert_batch(const ClassicLayout& layout, std::uint64_t* words,
-                                   std::span<const Digest> digests, bool* was_new) noexcept {
+                                   const KeySource& keys, bool* was_new) noexcept {
   std::uint64_t fresh = 0;
-  for_each_prefetched(layout, words, digests, layout.hashes, [&](std::size_t i) {
-    const bool is_new = insert(layout, words, digests[i]);
-    fresh += is_new;
-    if (was_new != nullptr) was_new[i] = is_new;
+  for_each_chunk<kChunk>(keys, [&](std::span<const Digest> digests, std::size_t first) {
+    for_each_prefetched(layout, words, digests, layout.hashes, [&](std::size_t i) {
+      const bool is_new = insert(layout, words, digests[i]);
+      fresh += is_new;
+      if (was_new != nullptr) was_new[first + i] = is_new;
+    });
   });
   return fresh;
 }

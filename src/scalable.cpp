@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "key_chunks.hpp"
+#include "probably/detail/require.hpp"
 #include "text.hpp"
 
 namespace probably {
@@ -226,47 +228,48 @@ bool ScalableBloom::insert(Digest digest) noexcept {
   return true;
 }
 
-void ScalableBloom::contains(std::span<const Digest> digests, std::span<bool> out) const noexcept {
-  detail::require(out.size() == digests.size(), "contains: there must be an answer for each key.");
+void ScalableBloom::contains_each(const detail::KeySource& keys,
+                                  std::span<bool> out) const noexcept {
+  detail::require(out.size() == keys.size(), "contains: there must be an answer for each key.");
   constexpr std::size_t kChunk = 256;
   std::array<bool, kChunk> found;
   const std::uint32_t count = link_count();
-  for (std::size_t first = 0; first < digests.size(); first += kChunk) {
-    const auto chunk = digests.subspan(first, std::min(kChunk, digests.size() - first));
-    const auto answers = out.subspan(first, chunk.size());
-    link(count - 1).contains(chunk, answers);
+  detail::for_each_chunk<kChunk>(keys, [&](std::span<const Digest> digests, std::size_t first) {
+    const auto answers = out.subspan(first, digests.size());
+    link(count - 1).contains(digests, answers);
     for (std::uint32_t i = count - 1; i-- > 0;) {
-      link(i).contains(chunk, std::span(found).first(chunk.size()));
-      for (std::size_t j = 0; j < chunk.size(); ++j) answers[j] |= found[j];
+      link(i).contains(digests, std::span(found).first(digests.size()));
+      for (std::size_t j = 0; j < digests.size(); ++j) answers[j] |= found[j];
     }
-  }
+  });
 }
 
-std::uint64_t ScalableBloom::insert(std::span<const Digest> digests) noexcept {
-  return insert_batch(digests, nullptr);
+std::uint64_t ScalableBloom::insert_each(const detail::KeySource& keys) noexcept {
+  return insert_batch(keys, nullptr);
 }
 
-std::uint64_t ScalableBloom::insert(std::span<const Digest> digests,
-                                    std::span<bool> was_new) noexcept {
-  detail::require(was_new.size() == digests.size(),
-                  "insert: there must be an answer for each key.");
-  return insert_batch(digests, was_new.data());
+std::uint64_t ScalableBloom::insert_each(const detail::KeySource& keys,
+                                         std::span<bool> was_new) noexcept {
+  detail::require(was_new.size() == keys.size(), "insert: there must be an answer for each key.");
+  return insert_batch(keys, was_new.data());
 }
 
-std::uint64_t ScalableBloom::insert_batch(std::span<const Digest> digests, bool* was_new) noexcept {
+std::uint64_t ScalableBloom::insert_batch(const detail::KeySource& keys, bool* was_new) noexcept {
   constexpr std::size_t kAhead = 16;
   const auto ask = [this](Digest digest) {
     const std::uint32_t count = link_count();
     for (std::uint32_t i = 0; i < count; ++i) link(i).prefetch(digest);
   };
-  for (std::size_t i = 0; i < std::min(kAhead, digests.size()); ++i) ask(digests[i]);
   std::uint64_t fresh = 0;
-  for (std::size_t i = 0; i < digests.size(); ++i) {
-    if (i + kAhead < digests.size()) ask(digests[i + kAhead]);
-    const bool is_new = insert(digests[i]);
-    fresh += is_new;
-    if (was_new != nullptr) was_new[i] = is_new;
-  }
+  detail::for_each_chunk<1024>(keys, [&](std::span<const Digest> digests, std::size_t first) {
+    for (std::size_t i = 0; i < std::min(kAhead, digests.size()); ++i) ask(digests[i]);
+    for (std::size_t i = 0; i < digests.size(); ++i) {
+      if (i + kAhead < digests.size()) ask(digests[i + kAhead]);
+      const bool is_new = insert(digests[i]);
+      fresh += is_new;
+      if (was_new != nullptr) was_new[first + i] = is_new;
+    }
+  });
   return fresh;
 }
 

@@ -6,22 +6,20 @@
 //
 // Concurrency (docs/concurrency.md has the proofs):
 //   insert, contains, merge, clone, observers   any number of threads, and none ever waits
-//   clear, move, destroy                        no other call on the object may run
+//   insert_bulk, clear, move, destroy           no other call on the object may run
 // An object that was moved from can be assigned to or destroyed, nothing else.
 // A key is found by every thread that its insertion happens-before. Observers beside writers see
 // some state between the one before and the one after.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <type_traits>
 
+#include "probably/batch.hpp"
 #include "probably/detail/probe.hpp"
-#include "probably/detail/require.hpp"
 #include "probably/digest.hpp"
 #include "probably/plan.hpp"
 #include "probably/result.hpp"
@@ -29,31 +27,10 @@
 
 namespace probably {
 
-// A key that may stand in a span of keys. Spans of characters are refused: they are one key.
-template <class T>
-concept BatchKey =
-    Key<std::remove_const_t<T>> && !std::same_as<std::remove_const_t<T>, Digest> &&
-    !std::same_as<std::remove_const_t<T>, std::byte> && !(std::integral<T> && sizeof(T) == 1);
-
 // What is neither a key nor many digests. Overloads that take it are deleted, for the compiler's
 // message.
 template <class T>
-concept NotAKey = !Key<T> && !std::convertible_to<const T&, std::span<const Digest>>;
-
-namespace detail {
-
-// Hashes a span of keys in chunks and calls use(digests, index of the first).
-template <class K, std::size_t N, class F>
-void for_each_chunk(const Hasher& hasher, std::span<K, N> keys, F&& use) noexcept {
-  std::array<Digest, 256> digests;
-  for (std::size_t first = 0; first < keys.size(); first += digests.size()) {
-    const std::size_t count = std::min(digests.size(), keys.size() - first);
-    for (std::size_t i = 0; i < count; ++i) digests[i] = hasher(keys[first + i]);
-    use(std::span<const Digest>(digests.data(), count), first);
-  }
-}
-
-}  // namespace detail
+concept NotAKey = !Key<T> && !Batch<T> && !std::convertible_to<const T&, std::span<const Digest>>;
 
 template <class P>
 class BitFilter {
@@ -99,35 +76,43 @@ class BitFilter {
 
   // Same answers as one call per digest, but the cache misses overlap.
   // Requires, checked in all builds: out.size() == digests.size(), was_new.size() likewise.
-  void contains(std::span<const Digest> digests, std::span<bool> out) const noexcept;
+  void contains(std::span<const Digest> digests, std::span<bool> out) const noexcept {
+    contains_each(detail::KeySource(digests), out);
+  }
   // The same for insertion, in order; returns how many keys were new.
-  std::uint64_t insert(std::span<const Digest> digests) noexcept;
-  std::uint64_t insert(std::span<const Digest> digests, std::span<bool> was_new) noexcept;
+  std::uint64_t insert(std::span<const Digest> digests) noexcept {
+    return insert_each(detail::KeySource(digests));
+  }
+  std::uint64_t insert(std::span<const Digest> digests, std::span<bool> was_new) noexcept {
+    return insert_each(detail::KeySource(digests), was_new);
+  }
 
-  // Spans of keys, for example contains(std::span(names), answers).
-  template <BatchKey K, std::size_t N>
-  void contains(std::span<K, N> keys, std::span<bool> out) const noexcept {
-    detail::require(out.size() == keys.size(), "contains: there must be an answer for each key.");
-    detail::for_each_chunk(hasher_, keys, [&](std::span<const Digest> digests, std::size_t first) {
-      contains(digests, out.subspan(first, digests.size()));
-    });
+  // The same for spans of keys and packed strings, for example contains(std::span(names), answers).
+  template <Batch B>
+  void contains(const B& keys, std::span<bool> out) const noexcept {
+    contains_each(detail::KeySource(hasher_, keys), out);
   }
-  template <BatchKey K, std::size_t N>
-  std::uint64_t insert(std::span<K, N> keys) noexcept {
-    std::uint64_t fresh = 0;
-    detail::for_each_chunk(hasher_, keys, [&](std::span<const Digest> digests, std::size_t) {
-      fresh += insert(digests);
-    });
-    return fresh;
+  template <Batch B>
+  std::uint64_t insert(const B& keys) noexcept {
+    return insert_each(detail::KeySource(hasher_, keys));
   }
-  template <BatchKey K, std::size_t N>
-  std::uint64_t insert(std::span<K, N> keys, std::span<bool> was_new) noexcept {
-    detail::require(was_new.size() == keys.size(), "insert: there must be an answer for each key.");
-    std::uint64_t fresh = 0;
-    detail::for_each_chunk(hasher_, keys, [&](std::span<const Digest> digests, std::size_t first) {
-      fresh += insert(digests, was_new.subspan(first, digests.size()));
-    });
-    return fresh;
+  template <Batch B>
+  std::uint64_t insert(const B& keys, std::span<bool> was_new) noexcept {
+    return insert_each(detail::KeySource(hasher_, keys), was_new);
+  }
+
+  // For millions of keys: on several threads, without atomic operations, and with the keys sorted
+  // by their part of the filter, so that each part is filled while it is in the cache. No other
+  // call on this filter may run meanwhile. Returns how many keys were new. Throws std::bad_alloc,
+  // changing nothing.
+  std::uint64_t insert_bulk(std::span<const Digest> digests,
+                            const BulkOptions& options = {}) requires detail::LineLayout<Layout> {
+    return insert_bulk_each(detail::KeySource(digests), options);
+  }
+  template <Batch B>
+  requires detail::LineLayout<Layout> std::uint64_t insert_bulk(const B& keys,
+                                                                const BulkOptions& options = {}) {
+    return insert_bulk_each(detail::KeySource(hasher_, keys), options);
   }
 
   // Takes over all keys of the other. Fails with incompatible, changing nothing, unless params()
@@ -168,6 +153,11 @@ class BitFilter {
  private:
   BitFilter(const Params& params, const Hasher& hasher, Storage storage) noexcept
       : layout_(params.layout()), params_(params), hasher_(hasher), storage_(std::move(storage)) {}
+
+  void contains_each(const detail::KeySource& keys, std::span<bool> out) const noexcept;
+  std::uint64_t insert_each(const detail::KeySource& keys) noexcept;
+  std::uint64_t insert_each(const detail::KeySource& keys, std::span<bool> was_new) noexcept;
+  std::uint64_t insert_bulk_each(const detail::KeySource& keys, const BulkOptions& options);
 
   [[nodiscard]] std::uint64_t* words() noexcept { return storage_.mutable_words(); }
   [[nodiscard]] std::uint64_t count_bits() const noexcept;

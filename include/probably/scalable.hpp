@@ -107,34 +107,28 @@ class ScalableBloom {
 
   // Same answers as one call per digest, but the cache misses overlap.
   // Requires, checked in all builds: out.size() == digests.size(), was_new.size() likewise.
-  void contains(std::span<const Digest> digests, std::span<bool> out) const noexcept;
-  std::uint64_t insert(std::span<const Digest> digests) noexcept;
-  std::uint64_t insert(std::span<const Digest> digests, std::span<bool> was_new) noexcept;
+  void contains(std::span<const Digest> digests, std::span<bool> out) const noexcept {
+    contains_each(detail::KeySource(digests), out);
+  }
+  std::uint64_t insert(std::span<const Digest> digests) noexcept {
+    return insert_each(detail::KeySource(digests));
+  }
+  std::uint64_t insert(std::span<const Digest> digests, std::span<bool> was_new) noexcept {
+    return insert_each(detail::KeySource(digests), was_new);
+  }
 
-  // Spans of keys, for example contains(std::span(names), answers).
-  template <BatchKey K, std::size_t N>
-  void contains(std::span<K, N> keys, std::span<bool> out) const noexcept {
-    detail::require(out.size() == keys.size(), "contains: there must be an answer for each key.");
-    detail::for_each_chunk(hasher(), keys, [&](std::span<const Digest> digests, std::size_t first) {
-      contains(digests, out.subspan(first, digests.size()));
-    });
+  // The same for spans of keys and packed strings, for example contains(std::span(names), answers).
+  template <Batch B>
+  void contains(const B& keys, std::span<bool> out) const noexcept {
+    contains_each(detail::KeySource(hasher(), keys), out);
   }
-  template <BatchKey K, std::size_t N>
-  std::uint64_t insert(std::span<K, N> keys) noexcept {
-    std::uint64_t fresh = 0;
-    detail::for_each_chunk(hasher(), keys, [&](std::span<const Digest> digests, std::size_t) {
-      fresh += insert(digests);
-    });
-    return fresh;
+  template <Batch B>
+  std::uint64_t insert(const B& keys) noexcept {
+    return insert_each(detail::KeySource(hasher(), keys));
   }
-  template <BatchKey K, std::size_t N>
-  std::uint64_t insert(std::span<K, N> keys, std::span<bool> was_new) noexcept {
-    detail::require(was_new.size() == keys.size(), "insert: there must be an answer for each key.");
-    std::uint64_t fresh = 0;
-    detail::for_each_chunk(hasher(), keys, [&](std::span<const Digest> digests, std::size_t first) {
-      fresh += insert(digests, was_new.subspan(first, digests.size()));
-    });
-    return fresh;
+  template <Batch B>
+  std::uint64_t insert(const B& keys, std::span<bool> was_new) noexcept {
+    return insert_each(detail::KeySource(hasher(), keys), was_new);
   }
 
   // Takes over all keys of the other, link by link: commutative, associative and idempotent. Links
@@ -225,8 +219,11 @@ class ScalableBloom {
   // Publishes link `index`, if it can be had.
   void grow(std::uint32_t index) noexcept;
   void count_insertion(std::uint32_t index) noexcept;
+  void contains_each(const detail::KeySource& keys, std::span<bool> out) const noexcept;
+  std::uint64_t insert_each(const detail::KeySource& keys) noexcept;
+  std::uint64_t insert_each(const detail::KeySource& keys, std::span<bool> was_new) noexcept;
   // was_new may be null.
-  std::uint64_t insert_batch(std::span<const Digest> digests, bool* was_new) noexcept;
+  std::uint64_t insert_batch(const detail::KeySource& keys, bool* was_new) noexcept;
   [[nodiscard]] bool equals(const ScalableBloom& other) const noexcept;
 
   std::unique_ptr<Chain> chain_;

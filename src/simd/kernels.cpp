@@ -28,6 +28,17 @@ namespace {
 
 constexpr std::string_view kName = "baseline";
 
+// Sets the bits, which nobody else touches, and returns whether one was missing.
+template <std::size_t Words>
+bool set_masks(std::uint64_t* block, const std::array<std::uint64_t, Words>& masks) noexcept {
+  std::uint64_t missing = 0;
+  for (std::size_t word = 0; word < Words; ++word) {
+    missing |= masks[word] & ~block[word];
+    block[word] |= masks[word];
+  }
+  return missing != 0;
+}
+
 template <std::uint32_t Slices>
 struct BlockedOps {
   static bool covers(const std::uint64_t* line, LinePattern pattern) noexcept {
@@ -35,6 +46,9 @@ struct BlockedOps {
   }
   static BlockedLayout::Masks masks(LinePattern pattern) noexcept {
     return detail::masks(BlockedLayout{1, Slices}, pattern);
+  }
+  static bool set(std::uint64_t* line, LinePattern pattern) noexcept {
+    return set_masks(line, masks(pattern));
   }
 };
 
@@ -44,6 +58,9 @@ struct SplitBlockOps {
   }
   static SplitBlockLayout::Masks masks(std::uint32_t pattern) noexcept {
     return detail::masks(SplitBlockLayout{}, pattern);
+  }
+  static bool set(std::uint64_t* block, std::uint32_t pattern) noexcept {
+    return set_masks(block, masks(pattern));
   }
 };
 
@@ -122,6 +139,23 @@ HWY_INLINE Lanes half_missing(const std::uint64_t* half, std::uint32_t pattern) 
   return missing;
 }
 
+// Sets the bits of some lanes, which nobody else touches, and returns those that were missing.
+HWY_INLINE Lanes set_lanes(std::uint64_t* words, std::size_t lane, Lanes bits) {
+  const Tag d;
+  const Lanes old = hn::LoadU(d, words32(words) + lane);
+  hn::StoreU(hn::Or(old, bits), d, words32(words) + lane);
+  return hn::AndNot(old, bits);
+}
+
+HWY_INLINE Lanes set_half(std::uint64_t* half, std::uint32_t pattern) {
+  Lanes missing = hn::Zero(Tag{});
+  for (std::size_t lane = 0; lane < 8; lane += kLanes) {
+    const Lanes bits = top_five_one_hot(lane_products(pattern, lane));
+    missing = hn::Or(missing, set_lanes(half, lane, bits));
+  }
+  return missing;
+}
+
 HWY_INLINE void half_masks(std::uint64_t* out, std::uint32_t pattern) {
   const Tag d;
   for (std::size_t lane = 0; lane < 8; lane += kLanes) {
@@ -149,6 +183,15 @@ struct BlockedOps<4> {
   }
   static HWY_INLINE BlockedLayout::Masks masks(LinePattern pattern) noexcept {
     return BlockedLayout{1, 4}.masks(pattern);
+  }
+  static HWY_INLINE bool set(std::uint64_t* line, LinePattern pattern) noexcept {
+    const BlockedLayout::Masks bits = masks(pattern);
+    Lanes missing = hn::Zero(Tag{});
+    for (std::size_t lane = 0; lane < 16; lane += kLanes) {
+      const Lanes some = hn::LoadU(Tag{}, words32(bits.data()) + lane);
+      missing = hn::Or(missing, set_lanes(line, lane, some));
+    }
+    return !none_missing(missing);
   }
 };
 
@@ -181,6 +224,19 @@ struct BlockedOps<8> {
     }
     return out;
   }
+  static HWY_INLINE bool set(std::uint64_t* line, LinePattern pattern) noexcept {
+    const Tag d;
+    const hn::RebindToSigned<Tag> di;
+    Lanes missing = hn::Zero(d);
+    for (std::size_t lane = 0; lane < 8; lane += kLanes) {
+      const Lanes products = lane_products(pattern.first, lane);
+      const Lanes upper = hn::BitCast(d, hn::BroadcastSignBit(hn::BitCast(di, products)));
+      const Lanes bits = top_five_one_hot(hn::Add(products, products));
+      missing = hn::Or(missing, set_lanes(line, lane, hn::AndNot(upper, bits)));
+      missing = hn::Or(missing, set_lanes(line, 8 + lane, hn::And(upper, bits)));
+    }
+    return !none_missing(missing);
+  }
 };
 
 template <>
@@ -195,6 +251,9 @@ struct BlockedOps<16> {
     half_masks(out.data() + 4, pattern.second);
     return out;
   }
+  static HWY_INLINE bool set(std::uint64_t* line, LinePattern pattern) noexcept {
+    return !none_missing(hn::Or(set_half(line, pattern.first), set_half(line + 4, pattern.second)));
+  }
 };
 
 struct SplitBlockOps {
@@ -206,71 +265,127 @@ struct SplitBlockOps {
     half_masks(out.data(), pattern);
     return out;
   }
+  static HWY_INLINE bool set(std::uint64_t* block, std::uint32_t pattern) noexcept {
+    return !none_missing(set_half(block, pattern));
+  }
 };
 
 #endif
 
-// Keys in flight between the prefetch of a line and its use.
+// Keys in flight between the prefetch of a line and its use, and how many are hashed at a time.
+// Measured: docs/decisions/0006-batches.md.
 constexpr std::size_t kAhead = 32;
+constexpr std::size_t kStep = 8;
 
-// Calls use(i, place) for every digest, in order, each a while after its line was asked for.
+// Calls use(i, place) for every key, in order, with `prefetch` a while after its line was asked
+// for. The place is computed twice: to keep it would cost more.
 template <class Layout, class Use>
 HWY_INLINE void for_each_place(const Layout& layout, const std::uint64_t* words,
-                               std::span<const Digest> digests, Use&& use) {
-  using Place = typename Layout::Place;
-  std::array<Place, kAhead> ring;
-  const auto ask = [&](std::size_t i) {
-    const Place place = layout.place(digests[i]);
-    __builtin_prefetch(words + place.block * Layout::kBlockWords);
-    ring[i % kAhead] = place;
+                               const KeySource& keys, bool prefetch, Use&& use) {
+  const std::size_t count = keys.size();
+  const auto ask = [&](Digest digest) {
+    __builtin_prefetch(words + layout.place(digest).block * Layout::kBlockWords);
   };
-  const std::size_t count = digests.size();
-  const std::size_t warm = std::min(count, kAhead);
-  for (std::size_t i = 0; i < warm; ++i) ask(i);
   std::size_t i = 0;
-  for (; i + kAhead < count; ++i) {
-    const Place place = ring[i % kAhead];
-    ask(i + kAhead);
-    use(i, place);
+  if (const Digest* const digests = keys.digests()) {
+    if (prefetch) {
+      for (std::size_t j = 0; j < std::min(count, kAhead); ++j) ask(digests[j]);
+      for (; i + kAhead < count; ++i) {
+        ask(digests[i + kAhead]);
+        use(i, layout.place(digests[i]));
+      }
+    }
+    for (; i < count; ++i) use(i, layout.place(digests[i]));
+    return;
   }
-  for (; i < count; ++i) use(i, ring[i % kAhead]);
+  constexpr std::size_t kRing = 2 * kAhead;
+  std::array<Digest, kRing> ring;
+  if (!prefetch) {
+    while (i < count) {
+      const std::size_t first = i;
+      const std::size_t end = std::min(count, first + kRing);
+      keys.hash(first, std::span(ring.data(), end - first));
+      for (; i < end; ++i) use(i, layout.place(ring[i - first]));
+    }
+    return;
+  }
+  std::size_t hashed = 0;
+  const auto hash_some = [&] {
+    const std::size_t some = std::min(count - hashed, kStep);
+    const std::span<Digest> slots(ring.data() + hashed % kRing, some);
+    keys.hash(hashed, slots);
+    for (const Digest digest : slots) ask(digest);
+    hashed += some;
+  };
+  while (hashed < std::min(count, kAhead)) hash_some();
+  while (i < count) {
+    if (hashed < count) hash_some();
+    for (const std::size_t end = std::min(count, i + kStep); i < end; ++i) {
+      use(i, layout.place(ring[i % kRing]));
+    }
+  }
 }
 
 template <class Ops, class Layout>
-void contains_with(const Layout& layout, const std::uint64_t* words,
-                   std::span<const Digest> digests, bool* out) noexcept {
-  for_each_place(layout, words, digests,
+void contains_with(const Layout& layout, const std::uint64_t* words, const KeySource& keys,
+                   bool prefetch, bool* out) noexcept {
+  for_each_place(layout, words, keys, prefetch,
                  [&](std::size_t i, const typename Layout::Place& place) HWY_ATTR {
                    out[i] = Ops::covers(words + place.block * Layout::kBlockWords, place.pattern);
                  });
 }
 
 template <class Ops, class Layout>
-std::uint64_t insert_with(const Layout& layout, std::uint64_t* words,
-                          std::span<const Digest> digests, bool* was_new) noexcept {
+std::uint64_t insert_with(const Layout& layout, std::uint64_t* words, const KeySource& keys,
+                          bool prefetch, bool* was_new) noexcept {
   std::uint64_t fresh = 0;
-  for_each_place(
-      layout, words, digests, [&](std::size_t i, const typename Layout::Place& place) HWY_ATTR {
-        const bool is_new =
-            insert_masks(words + place.block * Layout::kBlockWords, Ops::masks(place.pattern));
-        fresh += is_new;
-        if (was_new != nullptr) was_new[i] = is_new;
-      });
+  for_each_place(layout, words, keys, prefetch,
+                 [&](std::size_t i, const typename Layout::Place& place) HWY_ATTR {
+                   const bool is_new = insert_masks(words + place.block * Layout::kBlockWords,
+                                                    Ops::masks(place.pattern));
+                   fresh += is_new;
+                   if (was_new != nullptr) was_new[i] = is_new;
+                 });
   return fresh;
 }
 
+template <class Ops, class Layout>
+std::uint64_t fill_with(const Layout& layout, std::uint64_t* words, const KeySource& keys,
+                        bool prefetch) noexcept {
+  std::uint64_t fresh = 0;
+  for_each_place(layout, words, keys, prefetch,
+                 [&](std::size_t, const typename Layout::Place& place) HWY_ATTR {
+                   std::uint64_t* const block = words + place.block * Layout::kBlockWords;
+                   fresh += Ops::set(block, place.pattern);
+                 });
+  return fresh;
+}
+
+// The kernels of a blocked layout: one per number of slices, chosen once per batch.
+template <class Run>
+HWY_INLINE auto with_slices(const BlockedLayout& layout, Run&& run) {
+  if (layout.slices == 8) return run(BlockedOps<8>{});
+  if (layout.slices == 16) return run(BlockedOps<16>{});
+  return run(BlockedOps<4>{});
+}
+
 void contains_blocked(const BlockedLayout& layout, const std::uint64_t* words,
-                      std::span<const Digest> digests, bool* out) noexcept {
-  if (layout.slices == 8) return contains_with<BlockedOps<8>>(layout, words, digests, out);
-  if (layout.slices == 16) return contains_with<BlockedOps<16>>(layout, words, digests, out);
-  contains_with<BlockedOps<4>>(layout, words, digests, out);
+                      const KeySource& keys, bool prefetch, bool* out) noexcept {
+  with_slices(layout,
+              [&]<class Ops>(Ops) { contains_with<Ops>(layout, words, keys, prefetch, out); });
 }
 
 std::uint64_t insert_blocked(const BlockedLayout& layout, std::uint64_t* words,
-                             std::span<const Digest> digests, bool* was_new) noexcept {
-  if (layout.slices == 8) return insert_with<BlockedOps<8>>(layout, words, digests, was_new);
-  if (layout.slices == 16) return insert_with<BlockedOps<16>>(layout, words, digests, was_new);
-  return insert_with<BlockedOps<4>>(layout, words, digests, was_new);
+                             const KeySource& keys, bool prefetch, bool* was_new) noexcept {
+  return with_slices(layout, [&]<class Ops>(Ops) {
+    return insert_with<Ops>(layout, words, keys, prefetch, was_new);
+  });
+}
+
+std::uint64_t fill_blocked(const BlockedLayout& layout, std::uint64_t* words, const KeySource& keys,
+                           bool prefetch) noexcept {
+  return with_slices(layout,
+                     [&]<class Ops>(Ops) { return fill_with<Ops>(layout, words, keys, prefetch); });
 }
 
 }  // namespace
@@ -278,16 +393,18 @@ std::uint64_t insert_blocked(const BlockedLayout& layout, std::uint64_t* words,
 extern const Kernels kKernels;
 const Kernels kKernels = {
     .name = kName,
-    .contains_blocked = contains_blocked,
-    .insert_blocked = insert_blocked,
-    .contains_split_block = contains_with<SplitBlockOps, SplitBlockLayout>,
-    .insert_split_block = insert_with<SplitBlockOps, SplitBlockLayout>,
+    .blocked = {contains_blocked, insert_blocked, fill_blocked},
+    .split_block = {contains_with<SplitBlockOps, SplitBlockLayout>,
+                    insert_with<SplitBlockOps, SplitBlockLayout>,
+                    fill_with<SplitBlockOps, SplitBlockLayout>},
 };
 
 }  // namespace probably::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -343,6 +460,12 @@ const Kernels* choose_kernels() noexcept {
 std::span<const Kernels* const> supported_kernels() noexcept {
   static const Supported supported;
   return {supported.list.data(), supported.count};
+}
+
+bool is_cached(std::uint64_t bytes) noexcept {
+  static const long l2_bytes = ::sysconf(_SC_LEVEL2_CACHE_SIZE);
+  constexpr std::uint64_t kUnknown = 256 * 1024;
+  return bytes <= (l2_bytes > 0 ? static_cast<std::uint64_t>(l2_bytes) : kUnknown);
 }
 
 const Kernels& kernels() noexcept {

@@ -6,25 +6,39 @@
 #include <span>
 #include <string_view>
 
-#include "probably/digest.hpp"
+#include "probably/batch.hpp"
+#include "probably/detail/probe.hpp"
 #include "probably/layout/blocked.hpp"
 #include "probably/layout/classic.hpp"
 #include "probably/layout/split_block.hpp"
 
 namespace probably::detail {
 
-// One implementation of the batch verbs, for one instruction set.
-// `was_new` may be null; insertions return how many keys were new.
+// One implementation of the batch verbs, for one instruction set and one layout.
+template <class Layout>
+struct LayoutKernels {
+  // With `prefetch`, lines are asked for some keys ahead: for filters that the cache does not hold.
+  void (*contains)(const Layout&, const std::uint64_t* words, const KeySource& keys, bool prefetch,
+                   bool* out) noexcept;
+  // Returns how many keys were new. `was_new` may be null.
+  std::uint64_t (*insert)(const Layout&, std::uint64_t* words, const KeySource& keys, bool prefetch,
+                          bool* was_new) noexcept;
+  // The same without atomic operations, for when nobody else touches these lines.
+  std::uint64_t (*fill)(const Layout&, std::uint64_t* words, const KeySource& keys,
+                        bool prefetch) noexcept;
+};
+
 struct Kernels {
   std::string_view name;
-  void (*contains_blocked)(const BlockedLayout&, const std::uint64_t*, std::span<const Digest>,
-                           bool* out) noexcept;
-  std::uint64_t (*insert_blocked)(const BlockedLayout&, std::uint64_t*, std::span<const Digest>,
-                                  bool* was_new) noexcept;
-  void (*contains_split_block)(const SplitBlockLayout&, const std::uint64_t*,
-                               std::span<const Digest>, bool* out) noexcept;
-  std::uint64_t (*insert_split_block)(const SplitBlockLayout&, std::uint64_t*,
-                                      std::span<const Digest>, bool* was_new) noexcept;
+  LayoutKernels<BlockedLayout> blocked;
+  LayoutKernels<SplitBlockLayout> split_block;
+
+  [[nodiscard]] const LayoutKernels<BlockedLayout>& of(const BlockedLayout&) const noexcept {
+    return blocked;
+  }
+  [[nodiscard]] const LayoutKernels<SplitBlockLayout>& of(const SplitBlockLayout&) const noexcept {
+    return split_block;
+  }
 };
 
 // The ones that this machine can run, best first; the last is the baseline.
@@ -36,27 +50,29 @@ struct Kernels {
 // Whoever makes a filter does that first call, so that no lookup ever waits for the choice.
 inline void choose_kernels_now() noexcept { static_cast<void>(kernels()); }
 
-inline void contains_batch(const BlockedLayout& layout, const std::uint64_t* words,
-                           std::span<const Digest> digests, bool* out) noexcept {
-  kernels().contains_blocked(layout, words, digests, out);
+// Whether memory of this size stays in a core's own cache.
+[[nodiscard]] bool is_cached(std::uint64_t bytes) noexcept;
+
+template <LineLayout L>
+bool is_cached(const L& layout) noexcept {
+  return is_cached((layout.last_block() + 1) * L::kBlockWords * sizeof(std::uint64_t));
 }
-inline void contains_batch(const SplitBlockLayout& layout, const std::uint64_t* words,
-                           std::span<const Digest> digests, bool* out) noexcept {
-  kernels().contains_split_block(layout, words, digests, out);
+
+template <LineLayout L>
+void contains_batch(const L& layout, const std::uint64_t* words, const KeySource& keys,
+                    bool* out) noexcept {
+  kernels().of(layout).contains(layout, words, keys, !is_cached(layout), out);
 }
-inline std::uint64_t insert_batch(const BlockedLayout& layout, std::uint64_t* words,
-                                  std::span<const Digest> digests, bool* was_new) noexcept {
-  return kernels().insert_blocked(layout, words, digests, was_new);
-}
-inline std::uint64_t insert_batch(const SplitBlockLayout& layout, std::uint64_t* words,
-                                  std::span<const Digest> digests, bool* was_new) noexcept {
-  return kernels().insert_split_block(layout, words, digests, was_new);
+template <LineLayout L>
+std::uint64_t insert_batch(const L& layout, std::uint64_t* words, const KeySource& keys,
+                           bool* was_new) noexcept {
+  return kernels().of(layout).insert(layout, words, keys, !is_cached(layout), was_new);
 }
 
 // The classic layout has nothing to vectorise: its bits lie anywhere. Only the misses overlap.
-void contains_batch(const ClassicLayout& layout, const std::uint64_t* words,
-                    std::span<const Digest> digests, bool* out) noexcept;
-std::uint64_t insert_batch(const ClassicLayout& layout, std::uint64_t* words,
-                           std::span<const Digest> digests, bool* was_new) noexcept;
+void contains_batch(const ClassicLayout& layout, const std::uint64_t* words, const KeySource& keys,
+                    bool* out) noexcept;
+std::uint64_t insert_batch(const ClassicLayout& layout, std::uint64_t* words, const KeySource& keys,
+                           bool* was_new) noexcept;
 
 }  // namespace probably::detail

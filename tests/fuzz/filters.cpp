@@ -93,25 +93,32 @@ void check_against(const F& filter, const std::set<Digest>& model) {
   }
 }
 
-// Every target's batch verbs against the single-key path, on a copy.
-template <class F, class Contains, class Insert>
-void check_targets(const F& filter, std::span<const Digest> digests, Contains&& contains,
-                   Insert&& insert) {
+// Every target's batch verbs against the single-key path, on copies.
+template <class F>
+void check_targets(const F& filter, std::span<const Digest> digests) {
   auto expected = filter.clone();
   std::vector<char> found;
   std::vector<char> fresh;
   for (const Digest digest : digests) found.push_back(filter.contains(digest));
   for (const Digest digest : digests) fresh.push_back(expected.insert(digest));
+  const auto layout = filter.params().layout();
+  const detail::KeySource keys(digests);
   for (const detail::Kernels* kernels : detail::supported_kernels()) {
-    std::array<bool, 64> out{};
-    contains(*kernels, filter, digests, out.data());
-    for (std::size_t i = 0; i < digests.size(); ++i) require(out[i] == (found[i] != 0));
-    // The copy's own memory, written by this target.
-    auto copy = filter.clone();
-    auto* words = const_cast<std::uint64_t*>(copy.storage().words());
-    insert(*kernels, copy, words, digests, out.data());
-    for (std::size_t i = 0; i < digests.size(); ++i) require(out[i] == (fresh[i] != 0));
-    require(copy == expected);
+    const auto& verbs = kernels->of(layout);
+    for (const bool prefetch : {false, true}) {
+      std::array<bool, 64> out{};
+      verbs.contains(layout, filter.storage().words(), keys, prefetch, out.data());
+      for (std::size_t i = 0; i < digests.size(); ++i) require(out[i] == (found[i] != 0));
+      // The copies' own memory, written by this target.
+      auto inserted = filter.clone();
+      verbs.insert(layout, const_cast<std::uint64_t*>(inserted.storage().words()), keys, prefetch,
+                   out.data());
+      for (std::size_t i = 0; i < digests.size(); ++i) require(out[i] == (fresh[i] != 0));
+      require(inserted == expected);
+      auto filled = filter.clone();
+      verbs.fill(layout, const_cast<std::uint64_t*>(filled.storage().words()), keys, prefetch);
+      require(filled == expected);
+    }
   }
 }
 
@@ -175,25 +182,7 @@ void run(Input& input, const typename F::Params& params) {
       case 5: {
         std::vector<Digest> digests(input.number(1) % 64);
         for (Digest& digest : digests) digest = input.digest();
-        if constexpr (kind_of<F> == Kind::blocked) {
-          check_targets(
-              filter, digests,
-              [](const detail::Kernels& k, const F& f, auto d, bool* out) {
-                k.contains_blocked(f.params().layout(), f.storage().words(), d, out);
-              },
-              [](const detail::Kernels& k, const F& f, std::uint64_t* words, auto d, bool* out) {
-                k.insert_blocked(f.params().layout(), words, d, out);
-              });
-        } else if constexpr (kind_of<F> == Kind::split_block) {
-          check_targets(
-              filter, digests,
-              [](const detail::Kernels& k, const F& f, auto d, bool* out) {
-                k.contains_split_block(f.params().layout(), f.storage().words(), d, out);
-              },
-              [](const detail::Kernels& k, const F& f, std::uint64_t* words, auto d, bool* out) {
-                k.insert_split_block(f.params().layout(), words, d, out);
-              });
-        }
+        if constexpr (!Growable<F> && kind_of<F> != Kind::bloom) check_targets(filter, digests);
         break;
       }
       default:

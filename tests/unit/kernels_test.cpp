@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <iostream>
 #include <span>
 #include <string>
@@ -33,9 +34,16 @@ using testing::DigestStream;
 template <class Layout>
 struct Path {
   std::string name;
-  void (*contains)(const Layout&, const std::uint64_t*, std::span<const Digest>, bool*) noexcept;
-  std::uint64_t (*insert)(const Layout&, std::uint64_t*, std::span<const Digest>, bool*) noexcept;
+  std::function<void(const Layout&, const std::uint64_t*, std::span<const Digest>, bool*)> contains;
+  std::function<std::uint64_t(const Layout&, std::uint64_t*, std::span<const Digest>, bool*)>
+      insert;
 };
+
+// A key that is hashed to the digest it holds.
+struct Prehashed {
+  Digest digest;
+};
+Digest probably_digest(const Hasher&, const Prehashed& key) noexcept { return key.digest; }
 
 // The header's path, one key at a time.
 template <class Layout>
@@ -57,19 +65,41 @@ Path<Layout> inline_path() {
           }};
 }
 
-std::vector<Path<BlockedLayout>> paths(const BlockedLayout&) {
-  std::vector<Path<BlockedLayout>> all{inline_path<BlockedLayout>()};
+// That, and every kernel with given digests and with keys, with and without prefetching.
+template <class Layout>
+std::vector<Path<Layout>> paths(const Layout& layout) {
+  static const Hasher hasher;
+  std::vector<Path<Layout>> all{inline_path<Layout>()};
   for (const detail::Kernels* kernels : detail::supported_kernels()) {
-    all.push_back({std::string(kernels->name), kernels->contains_blocked, kernels->insert_blocked});
-  }
-  return all;
-}
-
-std::vector<Path<SplitBlockLayout>> paths(const SplitBlockLayout&) {
-  std::vector<Path<SplitBlockLayout>> all{inline_path<SplitBlockLayout>()};
-  for (const detail::Kernels* kernels : detail::supported_kernels()) {
-    all.push_back(
-        {std::string(kernels->name), kernels->contains_split_block, kernels->insert_split_block});
+    for (const bool prefetch : {false, true}) {
+      const auto verbs = kernels->of(layout);
+      const std::string name = std::string(kernels->name) + (prefetch ? " with prefetching" : "");
+      all.push_back({name + " on digests",
+                     [=](const Layout& l, const std::uint64_t* words, auto digests, bool* out) {
+                       verbs.contains(l, words, detail::KeySource(digests), prefetch, out);
+                     },
+                     [=](const Layout& l, std::uint64_t* words, auto digests, bool* was_new) {
+                       return verbs.insert(l, words, detail::KeySource(digests), prefetch, was_new);
+                     }});
+      const auto keys_of = [](std::span<const Digest> digests) {
+        std::vector<Prehashed> keys;
+        for (const Digest digest : digests) keys.push_back({digest});
+        return keys;
+      };
+      all.push_back(
+          {name + " on keys",
+           [=](const Layout& l, const std::uint64_t* words, auto digests, bool* out) {
+             const auto keys = keys_of(digests);
+             verbs.contains(l, words, detail::KeySource(hasher, std::span(keys)), prefetch, out);
+           },
+           [=](const Layout& l, std::uint64_t* words, auto digests, bool* was_new) {
+             const auto keys = keys_of(digests);
+             const detail::KeySource source(hasher, std::span(keys));
+             // Without answers the verb that is alone with the filter must do the same.
+             return was_new == nullptr ? verbs.fill(l, words, source, prefetch)
+                                       : verbs.insert(l, words, source, prefetch, was_new);
+           }});
+    }
   }
   return all;
 }
@@ -144,6 +174,11 @@ void expect_equal_to_layout(const Layout& layout, std::size_t blocks) {
     EXPECT_TRUE(std::equal(expected_new.begin(), expected_new.end(), was_new.span().begin()))
         << path.name;
     EXPECT_EQ(path.insert(layout, words.data(), digests, nullptr), 0u) << path.name;
+    AlignedWords unanswered(expected.size());
+    EXPECT_EQ(path.insert(layout, unanswered.words().data(), digests, nullptr), expected_fresh)
+        << path.name;
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), unanswered.words().begin()))
+        << path.name;
 
     Answers found(digests.size());
     path.contains(layout, words.data(), digests, found.span().data());
@@ -267,8 +302,10 @@ TEST(Kernels, RaiseNoFloatingPointException) {
     for (const Digest digest : digests) ASSERT_TRUE(filter.contains(digest));
     EXPECT_EQ(raised(), 0) << slices;
     for (const detail::Kernels* kernels : detail::supported_kernels()) {
-      kernels->insert_blocked(layout, words, digests, nullptr);
-      kernels->contains_blocked(layout, words, digests, answers.span().data());
+      const detail::KeySource source{std::span<const Digest>(digests)};
+      kernels->blocked.insert(layout, words, source, true, nullptr);
+      kernels->blocked.fill(layout, words, source, true);
+      kernels->blocked.contains(layout, words, source, true, answers.span().data());
       EXPECT_EQ(raised(), 0) << kernels->name << ' ' << slices;
     }
   }

@@ -57,6 +57,8 @@ struct BlockedLayout {
     return {product.high, {first, second}};
   }
 
+  [[nodiscard]] constexpr std::uint64_t last_block() const noexcept { return lines - 1; }
+
   // The bits of the pattern in each 64-bit word of the line.
   [[nodiscard]] constexpr Masks masks(Pattern pattern) const noexcept {
     Masks out{};

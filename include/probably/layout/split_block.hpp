@@ -31,6 +31,8 @@ struct SplitBlockLayout {
     return {((digest.value >> 32) * blocks) >> 32, static_cast<std::uint32_t>(digest.value)};
   }
 
+  [[nodiscard]] constexpr std::uint64_t last_block() const noexcept { return blocks - 1; }
+
   [[nodiscard]] constexpr Masks masks(Pattern pattern) const noexcept {
     Masks out{};
     for (std::uint32_t word32 = 0; word32 < 8; ++word32) {
