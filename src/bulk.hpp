@@ -17,7 +17,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <optional>
 #include <span>
 #include <thread>
 #include <vector>
@@ -37,14 +36,15 @@ struct Member {
 };
 
 // Calls work(member) in up to `wanted` threads, this one included; in fewer, if the system has not
-// so many.
+// so many. Throws std::bad_alloc, before any call.
 template <class Work>
 void run_in_team(unsigned wanted, Work&& work) {
   std::atomic<unsigned> count = 0;  // not known before all threads are there
-  std::optional<std::barrier<>> barrier;
+  std::barrier<> barrier(wanted);
   const auto join = [&](unsigned number) {
-    count.wait(0, std::memory_order_acquire);
-    work(Member{number, count.load(std::memory_order_relaxed), *barrier});
+    // Relaxed: the thread's start published all but this number.
+    count.wait(0, std::memory_order_relaxed);
+    work(Member{number, count.load(std::memory_order_relaxed), barrier});
   };
   std::vector<std::jthread> others;
   try {
@@ -56,9 +56,8 @@ void run_in_team(unsigned wanted, Work&& work) {
     // The work is divided by whoever came.
   }
   const auto came = static_cast<unsigned>(others.size() + 1);
-  barrier.emplace(came);
-  // Release: the others see the barrier.
-  count.store(came, std::memory_order_release);
+  for (unsigned i = came; i < wanted; ++i) barrier.arrive_and_drop();
+  count.store(came, std::memory_order_relaxed);
   count.notify_all();
   join(0);
 }

@@ -68,6 +68,29 @@ TYPED_TEST(FilterFault, AnErrorThatCannotBeWordedIsBadAlloc) {
   EXPECT_GE(sweep.threw, 1U);
 }
 
+// Without memory for the bins nothing happens; without threads, those that are there do all.
+TEST(BulkFault, EitherInsertsAllOrChangesNothing) {
+  const auto digests = DigestStream(5).take(150'000);
+  const BlockedParams params{9'000, 8};
+  const BulkOptions options{.threads = 3, .scratch_bytes = 2'000'000};
+  auto expected = BlockedBloom::create(params).value();
+  expected.insert(digests);
+  const auto empty = BlockedBloom::create(params).value();
+  auto filter = BlockedBloom::create(params).value();
+  const auto sweep = for_each_failing_allocation([&] {
+    filter.clear();
+    try {
+      filter.insert_bulk(digests, options);
+    } catch (const std::bad_alloc&) {
+      EXPECT_EQ(filter, empty);
+      throw;
+    }
+    EXPECT_EQ(filter, expected);
+  });
+  EXPECT_GE(sweep.threw, 2U);
+  EXPECT_GE(sweep.coped, 2U);
+}
+
 TYPED_TEST(FilterFault, CloneThatIsRefusedMemoryLeavesTheOriginal) {
   auto filter = TypeParam::create(Plan{.keys = 1'000, .fpr = 0.01}).value();
   const auto keys = DigestStream(1).take(3'000);
