@@ -35,7 +35,7 @@ class Input {
   // Half of them from a small set, so that keys come twice; half of them anything.
   Digest digest() {
     const std::uint64_t first = number(1);
-    return {first < 128 ? first * 0x9e3779b97f4a7c15u : number(8)};
+    return Digest(first < 128 ? first * 0x9e3779b97f4a7c15u : number(8));
   }
   [[nodiscard]] bool done() const { return bytes_.empty(); }
 
