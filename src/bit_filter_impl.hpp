@@ -2,8 +2,7 @@
 // it has said
 //   Occupancy occupancy(const Params&)                          how the bits are thrown
 //   double observed_fpr(const Params&, const std::uint64_t*)    the rate that the bits give
-//   std::uint64_t last_word_bits(const Params&)                 those of the last word that are
-//   used
+//   std::uint64_t last_word_bits(const Params&)                 the ones in use of the last word
 #pragma once
 
 #include <bit>
@@ -12,7 +11,6 @@
 
 #include "bulk.hpp"
 #include "probably/bit_filter.hpp"
-#include "probably/detail/require.hpp"
 #include "simd/kernels.hpp"
 #include "sizing.hpp"
 
@@ -32,7 +30,7 @@ Result<BitFilter<P>> BitFilter<P>::create(const P& params, const Hasher& hasher,
   if (auto valid = params.validate(); !valid) return valid.error();
   auto storage = Storage::allocate(params.size_bytes(), options);
   if (!storage) return storage.error();
-  detail::choose_kernels_now();
+  detail::learn_about_machine();
   return BitFilter(params, hasher, *std::move(storage));
 }
 
@@ -54,27 +52,18 @@ Result<BitFilter<P>> BitFilter<P>::adopt(const P& params, const Hasher& hasher, 
     return Error{ErrorCode::invalid_argument,
                  "The storage has bits set behind the last one of these params."};
   }
-  detail::choose_kernels_now();
+  detail::learn_about_machine();
   return BitFilter(params, hasher, std::move(storage));
 }
 
 template <class P>
-void BitFilter<P>::contains_each(const detail::KeySource& keys,
-                                 std::span<bool> out) const noexcept {
-  detail::require(out.size() == keys.size(), "contains: there must be an answer for each key.");
-  detail::contains_batch(layout_, storage_.words(), keys, out.data());
+void BitFilter<P>::contains_each(const detail::KeySource& keys, bool* out) const noexcept {
+  detail::contains_batch(layout_, storage_.words(), keys, out);
 }
 
 template <class P>
-std::uint64_t BitFilter<P>::insert_each(const detail::KeySource& keys) noexcept {
-  return detail::insert_batch(layout_, words(), keys, nullptr);
-}
-
-template <class P>
-std::uint64_t BitFilter<P>::insert_each(const detail::KeySource& keys,
-                                        std::span<bool> was_new) noexcept {
-  detail::require(was_new.size() == keys.size(), "insert: there must be an answer for each key.");
-  return detail::insert_batch(layout_, words(), keys, was_new.data());
+std::uint64_t BitFilter<P>::insert_each(const detail::KeySource& keys, bool* was_new) noexcept {
+  return detail::insert_batch(layout_, words(), keys, was_new);
 }
 
 template <class P>
@@ -83,7 +72,8 @@ std::uint64_t BitFilter<P>::insert_bulk_each(const detail::KeySource& keys,
   if constexpr (detail::LineLayout<Layout>) {
     return detail::insert_bulk(layout_, words(), params_.size_bytes(), keys, options);
   } else {
-    return insert_each(keys);
+    // Never called. Clang 14 instantiates members whose constraints do not hold.
+    return insert_each(keys, nullptr);
   }
 }
 

@@ -151,21 +151,13 @@ class BulkInsertion {
   // Returns the first key that did not fit.
   std::size_t distribute(std::size_t next, std::size_t end, Bins& bins) const noexcept {
     constexpr std::size_t kChunk = 1024;
-    std::array<Digest, kChunk> buffer;
+    DigestRoom<kChunk> room;
     while (next < end) {
-      const std::size_t count = std::min(kChunk, end - next);
-      const Digest* digests = keys_.digests();
-      if (digests != nullptr) {
-        digests += next;
-      } else {
-        keys_.hash(next, std::span(buffer).first(count));
-        digests = buffer.data();
+      for (const Digest digest : keys_.take(next, room.first(std::min(kChunk, end - next)))) {
+        const auto part = static_cast<std::size_t>(layout_.place(digest).block >> parts_.shift);
+        if (!bins.put(part, digest)) return next;
+        ++next;
       }
-      for (std::size_t i = 0; i < count; ++i) {
-        const auto part = static_cast<std::size_t>(layout_.place(digests[i]).block >> parts_.shift);
-        if (!bins.put(part, digests[i])) return next + i;
-      }
-      next += count;
     }
     return next;
   }

@@ -10,18 +10,24 @@
 
 namespace probably::detail {
 
+// An array of digests that are not set to zero first, which would cost more than a short batch.
+template <std::size_t Size>
+union DigestRoom {
+  std::array<Digest, Size> digests;
+
+  // NOLINTNEXTLINE(modernize-use-equals-default): that would set them.
+  DigestRoom() noexcept {}
+  [[nodiscard]] std::span<Digest> first(std::size_t count) noexcept {
+    return std::span(digests).first(count);
+  }
+};
+
 // Calls use(digests, number of the first) for the keys in order, at most Chunk at a time.
 template <std::size_t Chunk, class Use>
 void for_each_chunk(const KeySource& keys, Use&& use) noexcept {
-  std::array<Digest, Chunk> buffer;
+  DigestRoom<Chunk> room;
   for (std::size_t first = 0; first < keys.size(); first += Chunk) {
-    const std::size_t count = std::min(Chunk, keys.size() - first);
-    if (const Digest* const digests = keys.digests()) {
-      use(std::span(digests + first, count), first);
-    } else {
-      keys.hash(first, std::span(buffer).first(count));
-      use(std::span<const Digest>(buffer).first(count), first);
-    }
+    use(keys.take(first, room.first(std::min(Chunk, keys.size() - first))), first);
   }
 }
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "key_chunks.hpp"
-#include "probably/detail/require.hpp"
 #include "text.hpp"
 
 namespace probably {
@@ -228,14 +227,12 @@ bool ScalableBloom::insert(Digest digest) noexcept {
   return true;
 }
 
-void ScalableBloom::contains_each(const detail::KeySource& keys,
-                                  std::span<bool> out) const noexcept {
-  detail::require(out.size() == keys.size(), "contains: there must be an answer for each key.");
+void ScalableBloom::contains_each(const detail::KeySource& keys, bool* out) const noexcept {
   constexpr std::size_t kChunk = 256;
   std::array<bool, kChunk> found;
   const std::uint32_t count = link_count();
   detail::for_each_chunk<kChunk>(keys, [&](std::span<const Digest> digests, std::size_t first) {
-    const auto answers = out.subspan(first, digests.size());
+    const std::span answers(out + first, digests.size());
     link(count - 1).contains(digests, answers);
     for (std::uint32_t i = count - 1; i-- > 0;) {
       link(i).contains(digests, std::span(found).first(digests.size()));
@@ -244,17 +241,7 @@ void ScalableBloom::contains_each(const detail::KeySource& keys,
   });
 }
 
-std::uint64_t ScalableBloom::insert_each(const detail::KeySource& keys) noexcept {
-  return insert_batch(keys, nullptr);
-}
-
-std::uint64_t ScalableBloom::insert_each(const detail::KeySource& keys,
-                                         std::span<bool> was_new) noexcept {
-  detail::require(was_new.size() == keys.size(), "insert: there must be an answer for each key.");
-  return insert_batch(keys, was_new.data());
-}
-
-std::uint64_t ScalableBloom::insert_batch(const detail::KeySource& keys, bool* was_new) noexcept {
+std::uint64_t ScalableBloom::insert_each(const detail::KeySource& keys, bool* was_new) noexcept {
   constexpr std::size_t kAhead = 16;
   const auto ask = [this](Digest digest) {
     const std::uint32_t count = link_count();

@@ -88,6 +88,14 @@ class KeySource {
   // The digests of the keys from number `first` on.
   // Requires: digests() == nullptr, first + out.size() <= size().
   void hash(std::size_t first, std::span<Digest> out) const noexcept { hash_(*this, first, out); }
+  // The same whether they are given or made; these go into `room`.
+  // Requires: first + room.size() <= size().
+  [[nodiscard]] std::span<const Digest> take(std::size_t first,
+                                             std::span<Digest> room) const noexcept {
+    if (const Digest* const given = digests()) return {given + first, room.size()};
+    hash(first, room);
+    return room;
+  }
 
  private:
   using Hash = void (*)(const KeySource&, std::size_t, std::span<Digest>) noexcept;

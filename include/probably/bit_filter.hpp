@@ -19,6 +19,7 @@
 #include <type_traits>
 
 #include "probably/batch.hpp"
+#include "probably/detail/key_verbs.hpp"
 #include "probably/detail/probe.hpp"
 #include "probably/digest.hpp"
 #include "probably/plan.hpp"
@@ -27,13 +28,8 @@
 
 namespace probably {
 
-// What is neither a key nor many digests. Overloads that take it are deleted, for the compiler's
-// message.
-template <class T>
-concept NotAKey = !Key<T> && !Batch<T> && !std::convertible_to<const T&, std::span<const Digest>>;
-
 template <class P>
-class BitFilter {
+class BitFilter : public detail::KeyVerbs<BitFilter<P>> {
  public:
   using Params = P;
   using Layout = typename P::Layout;
@@ -49,56 +45,19 @@ class BitFilter {
   // lines are accepted, too), and when bits are set that no key of such a filter can have.
   static Result<BitFilter> adopt(const Params& params, const Hasher& hasher, Storage storage);
 
+  // Of a key, a digest or many of either: detail/key_verbs.hpp has the overloads.
+  using detail::KeyVerbs<BitFilter>::insert;
+  using detail::KeyVerbs<BitFilter>::contains;
+
   // Returns whether the key was new: false also for the share of new keys that the filter takes for
   // known. When several threads insert one new key, at most one of them is told so.
   PROBABLY_INLINE bool insert(Digest digest) noexcept {
     return detail::insert(layout_, words(), digest);
   }
-  template <Key K>
-  PROBABLY_INLINE bool insert(const K& key) noexcept {
-    return insert(hasher_(key));
-  }
 
   // False means no, for certain. True means probably.
   [[nodiscard]] PROBABLY_INLINE bool contains(Digest digest) const noexcept {
     return detail::contains(layout_, storage_.words(), digest);
-  }
-  template <Key K>
-  [[nodiscard]] PROBABLY_INLINE bool contains(const K& key) const noexcept {
-    return contains(hasher_(key));
-  }
-
-  // Compilers print these lines when a type is no key; docs/hashing.md has more.
-  template <NotAKey T>
-  bool insert(const T&) = delete;  // write probably_digest() for T, or give std::span(keys)
-  template <NotAKey T>
-  bool contains(const T&) const = delete;  // write probably_digest() for T, or give spans
-
-  // Same answers as one call per digest, but the cache misses overlap.
-  // Requires, checked in all builds: out.size() == digests.size(), was_new.size() likewise.
-  void contains(std::span<const Digest> digests, std::span<bool> out) const noexcept {
-    contains_each(detail::KeySource(digests), out);
-  }
-  // The same for insertion, in order; returns how many keys were new.
-  std::uint64_t insert(std::span<const Digest> digests) noexcept {
-    return insert_each(detail::KeySource(digests));
-  }
-  std::uint64_t insert(std::span<const Digest> digests, std::span<bool> was_new) noexcept {
-    return insert_each(detail::KeySource(digests), was_new);
-  }
-
-  // The same for spans of keys and packed strings, for example contains(std::span(names), answers).
-  template <Batch B>
-  void contains(const B& keys, std::span<bool> out) const noexcept {
-    contains_each(detail::KeySource(hasher_, keys), out);
-  }
-  template <Batch B>
-  std::uint64_t insert(const B& keys) noexcept {
-    return insert_each(detail::KeySource(hasher_, keys));
-  }
-  template <Batch B>
-  std::uint64_t insert(const B& keys, std::span<bool> was_new) noexcept {
-    return insert_each(detail::KeySource(hasher_, keys), was_new);
   }
 
   // For millions of keys: on several threads, without atomic operations, and with the keys sorted
@@ -154,9 +113,9 @@ class BitFilter {
   BitFilter(const Params& params, const Hasher& hasher, Storage storage) noexcept
       : layout_(params.layout()), params_(params), hasher_(hasher), storage_(std::move(storage)) {}
 
-  void contains_each(const detail::KeySource& keys, std::span<bool> out) const noexcept;
-  std::uint64_t insert_each(const detail::KeySource& keys) noexcept;
-  std::uint64_t insert_each(const detail::KeySource& keys, std::span<bool> was_new) noexcept;
+  friend class detail::KeyVerbs<BitFilter>;
+  void contains_each(const detail::KeySource& keys, bool* out) const noexcept;
+  std::uint64_t insert_each(const detail::KeySource& keys, bool* was_new) noexcept;
   std::uint64_t insert_bulk_each(const detail::KeySource& keys, const BulkOptions& options);
 
   [[nodiscard]] std::uint64_t* words() noexcept { return storage_.mutable_words(); }

@@ -52,7 +52,7 @@ struct ScalableParams {
   friend bool operator==(const ScalableParams&, const ScalableParams&) = default;
 };
 
-class ScalableBloom {
+class ScalableBloom : public detail::KeyVerbs<ScalableBloom> {
  public:
   using Params = ScalableParams;
   static constexpr std::uint32_t kMaxLinks = 48;
@@ -75,14 +75,14 @@ class ScalableBloom {
   ScalableBloom& operator=(ScalableBloom&&) noexcept;
   ~ScalableBloom();
 
+  // Of a key, a digest or many of either: detail/key_verbs.hpp has the overloads.
+  using detail::KeyVerbs<ScalableBloom>::insert;
+  using detail::KeyVerbs<ScalableBloom>::contains;
+
   // Returns whether the key was new. Grows the chain when needed. If there is no memory for a new
   // link the insertion succeeds in the old one, at a rate that rises above the promise: see
   // growth_failures() and estimated_fpr().
   bool insert(Digest digest) noexcept;
-  template <Key K>
-  bool insert(const K& key) noexcept {
-    return insert(hasher()(key));
-  }
 
   // False means no, for certain. True means probably.
   [[nodiscard]] PROBABLY_INLINE bool contains(Digest digest) const noexcept {
@@ -93,42 +93,6 @@ class ScalableBloom {
       if (chain_->link(i).filter.contains(digest)) return true;
     }
     return false;
-  }
-  template <Key K>
-  [[nodiscard]] PROBABLY_INLINE bool contains(const K& key) const noexcept {
-    return contains(hasher()(key));
-  }
-
-  // Compilers print these lines when a type is no key; docs/hashing.md has more.
-  template <NotAKey T>
-  bool insert(const T&) = delete;  // write probably_digest() for T, or give std::span(keys)
-  template <NotAKey T>
-  bool contains(const T&) const = delete;  // write probably_digest() for T, or give spans
-
-  // Same answers as one call per digest, but the cache misses overlap.
-  // Requires, checked in all builds: out.size() == digests.size(), was_new.size() likewise.
-  void contains(std::span<const Digest> digests, std::span<bool> out) const noexcept {
-    contains_each(detail::KeySource(digests), out);
-  }
-  std::uint64_t insert(std::span<const Digest> digests) noexcept {
-    return insert_each(detail::KeySource(digests));
-  }
-  std::uint64_t insert(std::span<const Digest> digests, std::span<bool> was_new) noexcept {
-    return insert_each(detail::KeySource(digests), was_new);
-  }
-
-  // The same for spans of keys and packed strings, for example contains(std::span(names), answers).
-  template <Batch B>
-  void contains(const B& keys, std::span<bool> out) const noexcept {
-    contains_each(detail::KeySource(hasher(), keys), out);
-  }
-  template <Batch B>
-  std::uint64_t insert(const B& keys) noexcept {
-    return insert_each(detail::KeySource(hasher(), keys));
-  }
-  template <Batch B>
-  std::uint64_t insert(const B& keys, std::span<bool> was_new) noexcept {
-    return insert_each(detail::KeySource(hasher(), keys), was_new);
   }
 
   // Takes over all keys of the other, link by link: commutative, associative and idempotent. Links
@@ -219,11 +183,9 @@ class ScalableBloom {
   // Publishes link `index`, if it can be had.
   void grow(std::uint32_t index) noexcept;
   void count_insertion(std::uint32_t index) noexcept;
-  void contains_each(const detail::KeySource& keys, std::span<bool> out) const noexcept;
-  std::uint64_t insert_each(const detail::KeySource& keys) noexcept;
-  std::uint64_t insert_each(const detail::KeySource& keys, std::span<bool> was_new) noexcept;
-  // was_new may be null.
-  std::uint64_t insert_batch(const detail::KeySource& keys, bool* was_new) noexcept;
+  friend class detail::KeyVerbs<ScalableBloom>;
+  void contains_each(const detail::KeySource& keys, bool* out) const noexcept;
+  std::uint64_t insert_each(const detail::KeySource& keys, bool* was_new) noexcept;
   [[nodiscard]] bool equals(const ScalableBloom& other) const noexcept;
 
   std::unique_ptr<Chain> chain_;

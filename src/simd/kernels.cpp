@@ -15,6 +15,7 @@
 #include <array>
 #include <cstddef>
 
+#include "key_chunks.hpp"
 #include "probably/detail/probe.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -299,12 +300,13 @@ HWY_INLINE void for_each_place(const Layout& layout, const std::uint64_t* words,
     return;
   }
   constexpr std::size_t kRing = 2 * kAhead;
-  std::array<Digest, kRing> ring;
+  DigestRoom<kRing> room;
+  const std::span<Digest> ring = room.first(kRing);
   if (!prefetch) {
     while (i < count) {
       const std::size_t first = i;
       const std::size_t end = std::min(count, first + kRing);
-      keys.hash(first, std::span(ring.data(), end - first));
+      keys.hash(first, ring.first(end - first));
       for (; i < end; ++i) use(i, layout.place(ring[i - first]));
     }
     return;
@@ -312,7 +314,7 @@ HWY_INLINE void for_each_place(const Layout& layout, const std::uint64_t* words,
   std::size_t hashed = 0;
   const auto hash_some = [&] {
     const std::size_t some = std::min(count - hashed, kStep);
-    const std::span<Digest> slots(ring.data() + hashed % kRing, some);
+    const std::span<Digest> slots = ring.subspan(hashed % kRing, some);
     keys.hash(hashed, slots);
     for (const Digest digest : slots) ask(digest);
     hashed += some;

@@ -47,11 +47,16 @@ struct Kernels {
 // The one in use: the best, or the one that the environment variable PROBABLY_TARGET names. Chosen
 // at the first call.
 [[nodiscard]] const Kernels& kernels() noexcept;
-// Whoever makes a filter does that first call, so that no lookup ever waits for the choice.
-inline void choose_kernels_now() noexcept { static_cast<void>(kernels()); }
 
 // Whether memory of this size stays in a core's own cache.
 [[nodiscard]] bool is_cached(std::uint64_t bytes) noexcept;
+
+// Both find out about the machine at their first call. Whoever makes a filter does that, so that no
+// lookup ever waits for another's.
+inline void learn_about_machine() noexcept {
+  static_cast<void>(kernels());
+  static_cast<void>(is_cached(0));
+}
 
 template <LineLayout L>
 bool is_cached(const L& layout) noexcept {
