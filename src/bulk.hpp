@@ -67,10 +67,15 @@ struct Parts {
   unsigned shift = 0;
   std::size_t count = 1;
 
-  // Parts of half a typical second-level cache, and no more of them than a processor can write to
+  // Lines of one part.
+  [[nodiscard]] std::uint64_t lines(std::size_t block_words) const noexcept {
+    return (block_words << shift) * sizeof(std::uint64_t) / kCacheLineBytes;
+  }
+
+  // Parts of about a second-level cache, and no more of them than a processor can write to
   // side by side.
   static Parts of(std::uint64_t blocks, std::size_t block_bytes) noexcept {
-    constexpr std::size_t kPartBytes = 256 * 1024;
+    constexpr std::size_t kPartBytes = 512 * 1024;
     constexpr std::size_t kMaxParts = 1024;
     auto shift = static_cast<unsigned>(std::countr_zero(kPartBytes / block_bytes));
     while ((blocks - 1) >> shift >= kMaxParts) ++shift;
@@ -81,29 +86,40 @@ struct Parts {
 // The bins of one thread: for every part up to `room` digests.
 class Bins {
  public:
+  // Requires: memory for at least one digest per part.
   Bins(std::span<Digest> memory, std::size_t parts)
-      : room_(memory.size() / parts), digests_(memory.data()), counts_(parts, 0) {}
-
-  void clear() noexcept { std::fill(counts_.begin(), counts_.end(), 0); }
-  // Returns false, changing nothing, if the bin is full.
-  bool put(std::size_t part, Digest digest) noexcept {
-    const std::size_t count = counts_[part];
-    if (count == room_) [[unlikely]]
-      return false;
-    Digest* const slot = digests_ + part * room_ + count;
-    *slot = digest;
-    counts_[part] = count + 1;
-    __builtin_prefetch(slot + 2 * kCacheLineBytes / sizeof(Digest), 1);
-    return true;
+      : room_(memory.size() / parts), digests_(memory.data()), ends_(parts) {
+    clear();
   }
+
+  void clear() noexcept {
+    for (std::size_t part = 0; part < ends_.size(); ++part) ends_[part] = begin(part);
+  }
+  // How many keys are distributed at a time, so that nobody need ask whether a bin is full before
+  // each of them.
+  [[nodiscard]] std::size_t chunk() const noexcept {
+    return std::clamp<std::size_t>(room_ / 16, 1, 4096);
+  }
+  // Whether a chunk fits, even if all of it falls into one bin.
+  [[nodiscard]] bool has_room() const noexcept {
+    std::ptrdiff_t longest = 0;
+    for (std::size_t part = 0; part < ends_.size(); ++part) {
+      longest = std::max(longest, ends_[part] - begin(part));
+    }
+    return static_cast<std::size_t>(longest) + chunk() <= room_;
+  }
+  // Where the next digest of each bin goes.
+  [[nodiscard]] Digest** ends() noexcept { return ends_.data(); }
   [[nodiscard]] std::span<const Digest> operator[](std::size_t part) const noexcept {
-    return {digests_ + part * room_, counts_[part]};
+    return {begin(part), ends_[part]};
   }
 
  private:
+  [[nodiscard]] Digest* begin(std::size_t part) const noexcept { return digests_ + part * room_; }
+
   std::size_t room_;
   Digest* digests_;
-  std::vector<std::size_t> counts_;
+  std::vector<Digest*> ends_;
 };
 
 template <LineLayout L>
@@ -148,16 +164,13 @@ class BulkInsertion {
     fresh_.fetch_add(fresh, std::memory_order_relaxed);
   }
 
-  // Returns the first key that did not fit.
+  // Returns the first key that was left for the next round.
   std::size_t distribute(std::size_t next, std::size_t end, Bins& bins) const noexcept {
-    constexpr std::size_t kChunk = 1024;
-    DigestRoom<kChunk> room;
-    while (next < end) {
-      for (const Digest digest : keys_.take(next, room.first(std::min(kChunk, end - next)))) {
-        const auto part = static_cast<std::size_t>(layout_.place(digest).block >> parts_.shift);
-        if (!bins.put(part, digest)) return next;
-        ++next;
-      }
+    const auto distribute_chunk = kernels().of(layout_).distribute;
+    while (next < end && bins.has_room()) {
+      const std::size_t count = std::min(bins.chunk(), end - next);
+      distribute_chunk(layout_, keys_.part(next, count), parts_.shift, bins.ends());
+      next += count;
     }
     return next;
   }
@@ -168,20 +181,26 @@ class BulkInsertion {
     for (;;) {
       const std::size_t part = next_part_.fetch_add(1, std::memory_order_relaxed);
       if (part >= parts_.count) return fresh;
-      fetch_lines(part);
+      std::size_t digests = 0;
+      for (unsigned i = 0; i < count; ++i) digests += bins_[i][part].size();
+      // Few keys, as in a short last round, meet few lines.
+      if (digests >= parts_.lines(L::kBlockWords)) fetch_lines(part);
       for (unsigned i = 0; i < count; ++i) {
-        fresh += fill(layout_, words_, KeySource(bins_[i][part]), false);
+        fresh += fill(layout_, words_, KeySource(bins_[i][part]), true);
       }
     }
   }
 
-  // In order, which the processor foresees, instead of one by one when keys fall on them.
+  // Brings the part into the cache. Plain loads in order, which the processor runs ahead of:
+  // prefetch instructions get lost when too many are under way.
   void fetch_lines(std::size_t part) const noexcept {
     const std::uint64_t first = std::uint64_t{part} << parts_.shift;
-    const std::uint64_t last =
-        std::min(layout_.last_block(), first + (std::uint64_t{1} << parts_.shift) - 1);
-    for (std::uint64_t block = first; block <= last; ++block) {
-      __builtin_prefetch(words_ + block * L::kBlockWords, 1);
+    const std::uint64_t end =
+        std::min(layout_.last_block() + 1, first + (std::uint64_t{1} << parts_.shift));
+    constexpr std::size_t kLineWords = kCacheLineBytes / sizeof(std::uint64_t);
+    for (std::uint64_t word = first * L::kBlockWords; word < end * L::kBlockWords;
+         word += kLineWords) {
+      static_cast<void>(*static_cast<const volatile std::uint64_t*>(words_ + word));
     }
   }
 

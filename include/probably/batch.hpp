@@ -81,18 +81,28 @@ class KeySource {
       : hasher_(&hasher), keys_(&keys), size_(keys.size()), hash_(&hash_packed<Offset>) {}
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  // `count` of the keys, from number `first` on.
+  // Requires: first + count <= size().
+  [[nodiscard]] KeySource part(std::size_t first, std::size_t count) const noexcept {
+    KeySource some = *this;
+    some.first_ += first;
+    some.size_ = count;
+    return some;
+  }
   // Null if there are keys, which have to be hashed.
   [[nodiscard]] const Digest* digests() const noexcept {
-    return hash_ == nullptr ? static_cast<const Digest*>(keys_) : nullptr;
+    return hash_ == nullptr ? static_cast<const Digest*>(keys_) + first_ : nullptr;
   }
   // The digests of the keys from number `first` on.
   // Requires: digests() == nullptr, first + out.size() <= size().
-  void hash(std::size_t first, std::span<Digest> out) const noexcept { hash_(*this, first, out); }
+  void hash(std::size_t first, std::span<Digest> out) const noexcept {
+    hash_(*this, first_ + first, out);
+  }
   // The same whether they are given or made; these go into `room`.
   // Requires: first + room.size() <= size().
   [[nodiscard]] std::span<const Digest> take(std::size_t first,
                                              std::span<Digest> room) const noexcept {
-    if (const Digest* const given = digests()) return {given + first, room.size()};
+    if (hash_ == nullptr) return {digests() + first, room.size()};
     hash(first, room);
     return room;
   }
@@ -104,20 +114,19 @@ class KeySource {
   static void hash_span(const KeySource& source, std::size_t first,
                         std::span<Digest> out) noexcept {
     const auto* const keys = static_cast<const K*>(source.keys_) + first;
-    const Hasher& hasher = *source.hasher_;
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = hasher(keys[i]);
+    source.hasher_->digest_each(out, [keys](std::size_t i) -> const K& { return keys[i]; });
   }
 
   template <class Offset>
   static void hash_packed(const KeySource& source, std::size_t first,
                           std::span<Digest> out) noexcept {
     const auto& keys = *static_cast<const PackedStrings<Offset>*>(source.keys_);
-    const Hasher& hasher = *source.hasher_;
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = hasher(keys[first + i]);
+    source.hasher_->digest_each(out, [&](std::size_t i) { return keys[first + i]; });
   }
 
   const Hasher* hasher_ = nullptr;
   const void* keys_ = nullptr;
+  std::size_t first_ = 0;
   std::size_t size_ = 0;
   Hash hash_ = nullptr;
 };

@@ -47,6 +47,10 @@
 
 namespace probably {
 
+namespace detail {
+class KeySource;
+}
+
 // 64 uniform bits that stand for a key.
 struct Digest {
   std::uint64_t value = 0;
@@ -132,6 +136,11 @@ class Hasher {
   }
 
  private:
+  friend class detail::KeySource;
+  // The digests of key_at(0), key_at(1), ...
+  template <class KeyAt>
+  void digest_each(std::span<Digest> out, KeyAt&& key_at) const noexcept;
+
   // 192 bytes, the length of XXH3's own secret.
   using Secret = std::array<std::uint64_t, 24>;
 
@@ -232,6 +241,27 @@ Digest Hasher::operator()(const K& key) const noexcept {
   } else {
     return digest_bytes(detail::key_bytes(key));
   }
+}
+
+template <class KeyAt>
+void Hasher::digest_each(std::span<Digest> out, KeyAt&& key_at) const noexcept {
+  using K = std::remove_cvref_t<decltype(key_at(0))>;
+  const std::size_t count = out.size();
+  Digest* const digests = out.data();
+  if constexpr (IntegerKey<K> && !CustomKey<K> && !detail::WideInteger<K>) {
+    if (algorithm_ == HashAlgorithm::xxh3) [[likely]] {
+      // Copies, since for all that the compiler knows the digests may overwrite the secret.
+      const std::uint64_t first = secret_[0];
+      const std::uint64_t second = secret_[1];
+#pragma GCC unroll 4
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::uint64_t value = detail::key_value(key_at(i));
+        digests[i] = finish(detail::multiply_fold(value ^ first, second));
+      }
+      return;
+    }
+  }
+  for (std::size_t i = 0; i < count; ++i) digests[i] = (*this)(key_at(i));
 }
 
 }  // namespace probably

@@ -13,14 +13,25 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
+#include <span>
 
 #include "key_chunks.hpp"
 #include "probably/detail/probe.hpp"
+#include "probably/storage.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace probably::detail::HWY_NAMESPACE {
 namespace {
+
+// Keys in flight between the prefetch of a line and its use, and how many are taken at a time.
+// Measured: docs/decisions/0006-batches.md.
+constexpr std::size_t kAhead = 32;
+constexpr std::size_t kStep = 16;
+
+std::uint32_t first_pattern(LinePattern pattern) { return pattern.first; }
+std::uint32_t first_pattern(std::uint32_t pattern) { return pattern; }
 
 // The baseline has no vectors in Highway's terms: there, and where vector code is switched off, the
 // header's single-key path serves, which uses what the compiler's own baseline allows.
@@ -29,7 +40,7 @@ namespace {
 
 constexpr std::string_view kName = "baseline";
 
-// Sets the bits, which nobody else touches, and returns whether one was missing.
+// Sets the bits, which nobody else touches, and returns whether all were set already.
 template <std::size_t Words>
 bool set_masks(std::uint64_t* block, const std::array<std::uint64_t, Words>& masks) noexcept {
   std::uint64_t missing = 0;
@@ -37,7 +48,7 @@ bool set_masks(std::uint64_t* block, const std::array<std::uint64_t, Words>& mas
     missing |= masks[word] & ~block[word];
     block[word] |= masks[word];
   }
-  return missing != 0;
+  return missing == 0;
 }
 
 template <std::uint32_t Slices>
@@ -64,6 +75,14 @@ struct SplitBlockOps {
     return set_masks(block, masks(pattern));
   }
 };
+
+template <class Layout>
+void pack_step(const Layout& layout, const Digest* digests, std::uint64_t* out) {
+  for (std::size_t i = 0; i < kStep; ++i) {
+    const auto place = layout.place(digests[i]);
+    out[i] = place.block << 32 | first_pattern(place.pattern);
+  }
+}
 
 #else
 
@@ -122,47 +141,58 @@ HWY_INLINE V if_top_bit(V choice, V yes, V no) {
   return hn::BitCast(d, hn::IfNegativeThenElse(sign, hn::BitCast(di, yes), hn::BitCast(di, no)));
 }
 
-HWY_INLINE bool none_missing(Lanes missing) {
-  const Tag d;
-  return hn::AllTrue(d, hn::Eq(missing, hn::Zero(d)));
-}
-
-// The bits of eight slices of 32 bits that are missing in half a line. The loads race with
-// concurrent ORs: see load_racy in detail/line_kernels.hpp for why that is harmless.
-// ThreadSanitizer builds use the baseline.
-HWY_INLINE Lanes half_missing(const std::uint64_t* half, std::uint32_t pattern) {
-  const Tag d;
-  Lanes missing = hn::Zero(d);
-  for (std::size_t lane = 0; lane < 8; lane += kLanes) {
-    const Lanes bits = top_five_one_hot(lane_products(pattern, lane));
-    missing = hn::Or(missing, hn::AndNot(hn::LoadU(d, words32(half) + lane), bits));
+// Whether the lanes hold all these bits.
+template <class V>
+HWY_INLINE bool holds(V lanes, V bits) {
+#if HWY_TARGET == HWY_AVX2
+  if constexpr (sizeof(bits.raw) == 32) {
+    return _mm256_testc_si256(lanes.raw, bits.raw) != 0;
+  } else {
+    return _mm_testc_si128(lanes.raw, bits.raw) != 0;
   }
-  return missing;
+#elif HWY_TARGET == HWY_SSE4
+  return _mm_testc_si128(lanes.raw, bits.raw) != 0;
+#else
+  const hn::DFromV<V> d;
+  return hn::AllTrue(d, hn::Eq(hn::AndNot(lanes, bits), hn::Zero(d)));
+#endif
 }
 
-// Sets the bits of some lanes, which nobody else touches, and returns those that were missing.
-HWY_INLINE Lanes set_lanes(std::uint64_t* words, std::size_t lane, Lanes bits) {
-  const Tag d;
-  const Lanes old = hn::LoadU(d, words32(words) + lane);
-  hn::StoreU(hn::Or(old, bits), d, words32(words) + lane);
-  return hn::AndNot(old, bits);
+// The loads of lookups race with concurrent ORs: see load_racy in detail/line_kernels.hpp for why
+// that is harmless. ThreadSanitizer builds use the baseline.
+HWY_INLINE Lanes load(const std::uint64_t* words, std::size_t lane) {
+  return hn::LoadU(Tag{}, words32(words) + lane);
+}
+HWY_INLINE void store(Lanes lanes, std::uint64_t* words, std::size_t lane) {
+  hn::StoreU(lanes, Tag{}, words32(words) + lane);
 }
 
-HWY_INLINE Lanes set_half(std::uint64_t* half, std::uint32_t pattern) {
-  Lanes missing = hn::Zero(Tag{});
-  for (std::size_t lane = 0; lane < 8; lane += kLanes) {
-    const Lanes bits = top_five_one_hot(lane_products(pattern, lane));
-    missing = hn::Or(missing, set_lanes(half, lane, bits));
+// Eight slices of one 32-bit word each: half a line, or a split block.
+struct HalfOps {
+  static HWY_INLINE bool covers(const std::uint64_t* half, std::uint32_t pattern) {
+    bool all = true;
+    for (std::size_t lane = 0; lane < 8; lane += kLanes) {
+      all &= holds(load(half, lane), top_five_one_hot(lane_products(pattern, lane)));
+    }
+    return all;
   }
-  return missing;
-}
-
-HWY_INLINE void half_masks(std::uint64_t* out, std::uint32_t pattern) {
-  const Tag d;
-  for (std::size_t lane = 0; lane < 8; lane += kLanes) {
-    hn::StoreU(top_five_one_hot(lane_products(pattern, lane)), d, words32(out) + lane);
+  static HWY_INLINE void masks(std::uint64_t* out, std::uint32_t pattern) {
+    for (std::size_t lane = 0; lane < 8; lane += kLanes) {
+      store(top_five_one_hot(lane_products(pattern, lane)), out, lane);
+    }
   }
-}
+  // Sets the bits, which nobody else touches, and returns whether all were set already.
+  static HWY_INLINE bool set(std::uint64_t* half, std::uint32_t pattern) {
+    bool all = true;
+    for (std::size_t lane = 0; lane < 8; lane += kLanes) {
+      const Lanes bits = top_five_one_hot(lane_products(pattern, lane));
+      const Lanes old = load(half, lane);
+      all &= holds(old, bits);
+      store(hn::Or(old, bits), half, lane);
+    }
+    return all;
+  }
+};
 
 template <std::uint32_t Slices>
 struct BlockedOps;
@@ -179,20 +209,21 @@ struct BlockedOps<4> {
     const auto lower = if_top_bit(second_bit, quarter(1), quarter(0));
     const auto upper = if_top_bit(second_bit, quarter(3), quarter(2));
     const auto chosen = if_top_bit(products, upper, lower);
-    const auto bits = top_five_one_hot(hn::ShiftLeft<2>(products));
-    return hn::AllTrue(d, hn::Eq(hn::AndNot(chosen, bits), hn::Zero(d)));
+    return holds(chosen, top_five_one_hot(hn::ShiftLeft<2>(products)));
   }
   static HWY_INLINE BlockedLayout::Masks masks(LinePattern pattern) noexcept {
     return BlockedLayout{1, 4}.masks(pattern);
   }
   static HWY_INLINE bool set(std::uint64_t* line, LinePattern pattern) noexcept {
     const BlockedLayout::Masks bits = masks(pattern);
-    Lanes missing = hn::Zero(Tag{});
+    bool all = true;
     for (std::size_t lane = 0; lane < 16; lane += kLanes) {
-      const Lanes some = hn::LoadU(Tag{}, words32(bits.data()) + lane);
-      missing = hn::Or(missing, set_lanes(line, lane, some));
+      const Lanes old = load(line, lane);
+      const Lanes some = load(bits.data(), lane);
+      all &= holds(old, some);
+      store(hn::Or(old, some), line, lane);
     }
-    return !none_missing(missing);
+    return all;
   }
 };
 
@@ -200,132 +231,249 @@ struct BlockedOps<4> {
 template <>
 struct BlockedOps<8> {
   static HWY_INLINE bool covers(const std::uint64_t* line, LinePattern pattern) noexcept {
-    const Tag d;
-    Lanes missing = hn::Zero(d);
+    bool all = true;
     for (std::size_t lane = 0; lane < 8; lane += kLanes) {
       const Lanes products = lane_products(pattern.first, lane);
-      const Lanes low = hn::LoadU(d, words32(line) + lane);
-      const Lanes high = hn::LoadU(d, words32(line) + 8 + lane);
-      const Lanes chosen = if_top_bit(products, high, low);
-      const Lanes bits = top_five_one_hot(hn::Add(products, products));
-      missing = hn::Or(missing, hn::AndNot(chosen, bits));
+      const Lanes chosen = if_top_bit(products, load(line, 8 + lane), load(line, lane));
+      all &= holds(chosen, top_five_one_hot(hn::Add(products, products)));
     }
-    return none_missing(missing);
+    return all;
   }
   static HWY_INLINE BlockedLayout::Masks masks(LinePattern pattern) noexcept {
-    const Tag d;
-    const hn::RebindToSigned<Tag> di;
     BlockedLayout::Masks out;
     for (std::size_t lane = 0; lane < 8; lane += kLanes) {
       const Lanes products = lane_products(pattern.first, lane);
-      const Lanes upper = hn::BitCast(d, hn::BroadcastSignBit(hn::BitCast(di, products)));
+      const Lanes upper = upper_half(products);
       const Lanes bits = top_five_one_hot(hn::Add(products, products));
-      hn::StoreU(hn::AndNot(upper, bits), d, words32(out.data()) + lane);
-      hn::StoreU(hn::And(upper, bits), d, words32(out.data()) + 8 + lane);
+      store(hn::AndNot(upper, bits), out.data(), lane);
+      store(hn::And(upper, bits), out.data(), 8 + lane);
     }
     return out;
   }
   static HWY_INLINE bool set(std::uint64_t* line, LinePattern pattern) noexcept {
-    const Tag d;
-    const hn::RebindToSigned<Tag> di;
-    Lanes missing = hn::Zero(d);
+    bool all = true;
     for (std::size_t lane = 0; lane < 8; lane += kLanes) {
       const Lanes products = lane_products(pattern.first, lane);
-      const Lanes upper = hn::BitCast(d, hn::BroadcastSignBit(hn::BitCast(di, products)));
+      const Lanes upper = upper_half(products);
       const Lanes bits = top_five_one_hot(hn::Add(products, products));
-      missing = hn::Or(missing, set_lanes(line, lane, hn::AndNot(upper, bits)));
-      missing = hn::Or(missing, set_lanes(line, 8 + lane, hn::And(upper, bits)));
+      const Lanes low = load(line, lane);
+      const Lanes high = load(line, 8 + lane);
+      all &= holds(if_top_bit(products, high, low), bits);
+      store(hn::Or(low, hn::AndNot(upper, bits)), line, lane);
+      store(hn::Or(high, hn::And(upper, bits)), line, 8 + lane);
     }
-    return !none_missing(missing);
+    return all;
+  }
+
+ private:
+  // All bits of the lanes whose word is in the upper half.
+  static HWY_INLINE Lanes upper_half(Lanes products) {
+    const hn::RebindToSigned<Tag> signed_lanes;
+    return hn::BitCast(Tag{}, hn::BroadcastSignBit(hn::BitCast(signed_lanes, products)));
   }
 };
 
 template <>
 struct BlockedOps<16> {
   static HWY_INLINE bool covers(const std::uint64_t* line, LinePattern pattern) noexcept {
-    return none_missing(
-        hn::Or(half_missing(line, pattern.first), half_missing(line + 4, pattern.second)));
+    return HalfOps::covers(line, pattern.first) & HalfOps::covers(line + 4, pattern.second);
   }
   static HWY_INLINE BlockedLayout::Masks masks(LinePattern pattern) noexcept {
     BlockedLayout::Masks out;
-    half_masks(out.data(), pattern.first);
-    half_masks(out.data() + 4, pattern.second);
+    HalfOps::masks(out.data(), pattern.first);
+    HalfOps::masks(out.data() + 4, pattern.second);
     return out;
   }
   static HWY_INLINE bool set(std::uint64_t* line, LinePattern pattern) noexcept {
-    return !none_missing(hn::Or(set_half(line, pattern.first), set_half(line + 4, pattern.second)));
+    return HalfOps::set(line, pattern.first) & HalfOps::set(line + 4, pattern.second);
   }
 };
 
-struct SplitBlockOps {
-  static HWY_INLINE bool covers(const std::uint64_t* block, std::uint32_t pattern) noexcept {
-    return none_missing(half_missing(block, pattern));
-  }
+struct SplitBlockOps : HalfOps {
   static HWY_INLINE SplitBlockLayout::Masks masks(std::uint32_t pattern) noexcept {
     SplitBlockLayout::Masks out;
-    half_masks(out.data(), pattern);
+    HalfOps::masks(out.data(), pattern);
     return out;
   }
-  static HWY_INLINE bool set(std::uint64_t* block, std::uint32_t pattern) noexcept {
-    return !none_missing(set_half(block, pattern));
-  }
 };
+
+using Tag64 = hn::Repartition<std::uint64_t, Tag>;
+
+// The places of kStep digests, packed.
+HWY_INLINE void pack_step(const BlockedLayout& layout, const Digest* digests, std::uint64_t* out) {
+  const Tag d32;
+  const Tag64 d;
+  const auto lines = hn::Set(d32, static_cast<std::uint32_t>(layout.lines));
+  for (std::size_t i = 0; i < kStep; i += hn::Lanes(d)) {
+    const auto values = hn::LoadU(d, &digests[i].value);
+    const auto high = hn::MulEven(hn::BitCast(d32, hn::ShiftRight<32>(values)), lines);
+    const auto low = hn::MulEven(hn::BitCast(d32, values), lines);
+    hn::Store(hn::Add(high, hn::ShiftRight<32>(low)), d, out + i);
+  }
+}
+HWY_INLINE void pack_step(const SplitBlockLayout& layout, const Digest* digests,
+                          std::uint64_t* out) {
+  const Tag d32;
+  const Tag64 d;
+  const auto blocks = hn::Set(d32, static_cast<std::uint32_t>(layout.blocks));
+  const auto upper = hn::Set(d, 0xffffffff00000000u);
+  for (std::size_t i = 0; i < kStep; i += hn::Lanes(d)) {
+    const auto values = hn::LoadU(d, &digests[i].value);
+    const auto product = hn::MulEven(hn::BitCast(d32, hn::ShiftRight<32>(values)), blocks);
+    hn::Store(hn::Or(hn::And(upper, product), hn::AndNot(upper, values)), d, out + i);
+  }
+}
 
 #endif
 
-// Keys in flight between the prefetch of a line and its use, and how many are hashed at a time.
-// Measured: docs/decisions/0006-batches.md.
-constexpr std::size_t kAhead = 32;
-constexpr std::size_t kStep = 8;
+// The digests of a batch, a step of kStep keys at a time.
+//
+// Keys are hashed a step before they are asked for: a vector load of what scalar stores have just
+// written would wait for them.
+class Steps {
+ public:
+  HWY_INLINE explicit Steps(const KeySource& keys)
+      : keys_(keys), given_(keys.digests()), whole_(keys.size() - keys.size() % kStep) {
+    hash(0);
+  }
+  // The number of keys in whole steps.
+  [[nodiscard]] HWY_INLINE std::size_t whole() const { return whole_; }
+  // The digest of key i and those behind it in its step.
+  // Requires: the step was the last one that advance() was called for, or one of the kAhead keys
+  // before it.
+  [[nodiscard]] HWY_INLINE const Digest* at(std::size_t i) const {
+    return given_ != nullptr ? given_ + i : &room_.digests[i % kRing];
+  }
+  // Makes the digests of the step that begins with this key. To be called for all steps in order.
+  HWY_INLINE void advance(std::size_t first) { hash(first + kStep); }
+  // The digests of the keys behind the last whole step.
+  [[nodiscard]] HWY_INLINE std::span<const Digest> rest() {
+    return keys_.take(whole_, room_.first(keys_.size() - whole_));
+  }
+
+ private:
+  static constexpr std::size_t kRing = kAhead + 2 * kStep;
+  static_assert(std::has_single_bit(kRing));
+
+  HWY_INLINE void hash(std::size_t first) {
+    if (given_ == nullptr && first < whole_)
+      keys_.hash(first, {&room_.digests[first % kRing], kStep});
+  }
+
+  const KeySource& keys_;
+  const Digest* given_;
+  std::size_t whole_;
+  DigestRoom<kRing> room_;
+};
+
+// The places of a batch's keys: computed in vectors when a step is taken, and kept. Two halves of
+// 64 bits hold the block and the pattern, the first if there are two; the second comes of the
+// digest.
+template <class Layout>
+class PackedPlaces {
+ public:
+  HWY_INLINE PackedPlaces(const Layout& layout, const KeySource& keys)
+      : layout_(layout), steps_(keys) {}
+
+  [[nodiscard]] HWY_INLINE Steps& steps() { return steps_; }
+  // To be called for all steps in order, with their first keys.
+  HWY_INLINE void take(std::size_t first) {
+    steps_.advance(first);
+    pack_step(layout_, steps_.at(first), &packed_[first % kRing]);
+  }
+  [[nodiscard]] HWY_INLINE std::uint64_t block(std::size_t i) const {
+    return packed_[i % kRing] >> 32;
+  }
+  [[nodiscard]] HWY_INLINE typename Layout::Place place(std::size_t i) const {
+    return {block(i), pattern(layout_, static_cast<std::uint32_t>(packed_[i % kRing]), i)};
+  }
+
+ private:
+  static constexpr std::size_t kRing = std::bit_ceil(kAhead + kStep);
+
+  HWY_INLINE LinePattern pattern(const BlockedLayout& layout, std::uint32_t first,
+                                 std::size_t i) const {
+    return {first, layout.second_pattern(*steps_.at(i))};
+  }
+  HWY_INLINE std::uint32_t pattern(const SplitBlockLayout&, std::uint32_t first,
+                                   std::size_t) const {
+    return first;
+  }
+
+  const Layout& layout_;
+  Steps steps_;
+  alignas(32) std::array<std::uint64_t, kRing> packed_;
+};
+
+// The same for filters of more blocks than 32 bits count: computed at each use.
+template <class Layout>
+class ComputedPlaces {
+ public:
+  HWY_INLINE ComputedPlaces(const Layout& layout, const KeySource& keys)
+      : layout_(layout), steps_(keys) {}
+
+  [[nodiscard]] HWY_INLINE Steps& steps() { return steps_; }
+  HWY_INLINE void take(std::size_t first) { steps_.advance(first); }
+  [[nodiscard]] HWY_INLINE std::uint64_t block(std::size_t i) const { return place(i).block; }
+  [[nodiscard]] HWY_INLINE typename Layout::Place place(std::size_t i) const {
+    return layout_.place(*steps_.at(i));
+  }
+
+ private:
+  const Layout& layout_;
+  Steps steps_;
+};
+
+// Calls run(places) with the places of the keys, of either sort.
+template <class Run>
+HWY_INLINE void with_places(const BlockedLayout& layout, const KeySource& keys, Run&& run) {
+  if (layout.lines >> 32 == 0) {
+    PackedPlaces<BlockedLayout> places(layout, keys);
+    run(places);
+  } else {
+    ComputedPlaces<BlockedLayout> places(layout, keys);
+    run(places);
+  }
+}
+template <class Run>
+HWY_INLINE void with_places(const SplitBlockLayout& layout, const KeySource& keys, Run&& run) {
+  PackedPlaces<SplitBlockLayout> places(layout, keys);
+  run(places);
+}
 
 // Calls use(i, place) for every key, in order, with `prefetch` a while after its line was asked
-// for. The place is computed twice: to keep it would cost more.
+// for.
 template <class Layout, class Use>
 HWY_INLINE void for_each_place(const Layout& layout, const std::uint64_t* words,
                                const KeySource& keys, bool prefetch, Use&& use) {
-  const std::size_t count = keys.size();
-  const auto ask = [&](Digest digest) {
-    __builtin_prefetch(words + layout.place(digest).block * Layout::kBlockWords);
-  };
-  std::size_t i = 0;
-  if (const Digest* const digests = keys.digests()) {
+  with_places(layout, keys, [&](auto& places) HWY_ATTR {
+    const auto ask = [&](std::size_t i) {
+      __builtin_prefetch(words + places.block(i) * Layout::kBlockWords);
+    };
+    const std::size_t whole = places.steps().whole();
+    std::size_t taken = 0;
+    std::size_t used = 0;
     if (prefetch) {
-      for (std::size_t j = 0; j < std::min(count, kAhead); ++j) ask(digests[j]);
-      for (; i + kAhead < count; ++i) {
-        ask(digests[i + kAhead]);
-        use(i, layout.place(digests[i]));
+      for (; taken < std::min(whole, kAhead); taken += kStep) {
+        places.take(taken);
+        for (std::size_t j = 0; j < kStep; ++j) ask(taken + j);
+      }
+      for (; taken < whole; taken += kStep, used += kStep) {
+        places.take(taken);
+        for (std::size_t j = 0; j < kStep; ++j) {
+          ask(taken + j);
+          use(used + j, places.place(used + j));
+        }
+      }
+    } else {
+      for (; taken < whole; taken += kStep, used += kStep) {
+        places.take(taken);
+        for (std::size_t j = 0; j < kStep; ++j) use(used + j, places.place(used + j));
       }
     }
-    for (; i < count; ++i) use(i, layout.place(digests[i]));
-    return;
-  }
-  constexpr std::size_t kRing = 2 * kAhead;
-  DigestRoom<kRing> room;
-  const std::span<Digest> ring = room.first(kRing);
-  if (!prefetch) {
-    while (i < count) {
-      const std::size_t first = i;
-      const std::size_t end = std::min(count, first + kRing);
-      keys.hash(first, ring.first(end - first));
-      for (; i < end; ++i) use(i, layout.place(ring[i - first]));
-    }
-    return;
-  }
-  std::size_t hashed = 0;
-  const auto hash_some = [&] {
-    const std::size_t some = std::min(count - hashed, kStep);
-    const std::span<Digest> slots = ring.subspan(hashed % kRing, some);
-    keys.hash(hashed, slots);
-    for (const Digest digest : slots) ask(digest);
-    hashed += some;
-  };
-  while (hashed < std::min(count, kAhead)) hash_some();
-  while (i < count) {
-    if (hashed < count) hash_some();
-    for (const std::size_t end = std::min(count, i + kStep); i < end; ++i) {
-      use(i, layout.place(ring[i % kRing]));
-    }
-  }
+    for (; used < whole; ++used) use(used, places.place(used));
+    for (const Digest digest : places.steps().rest()) use(used++, layout.place(digest));
+  });
 }
 
 template <class Ops, class Layout>
@@ -358,9 +506,28 @@ std::uint64_t fill_with(const Layout& layout, std::uint64_t* words, const KeySou
   for_each_place(layout, words, keys, prefetch,
                  [&](std::size_t, const typename Layout::Place& place) HWY_ATTR {
                    std::uint64_t* const block = words + place.block * Layout::kBlockWords;
-                   fresh += Ops::set(block, place.pattern);
+                   fresh += !Ops::set(block, place.pattern);
                  });
   return fresh;
+}
+
+template <class Layout>
+void distribute(const Layout& layout, const KeySource& keys, unsigned shift,
+                Digest** ends) noexcept {
+  const auto put = [ends](std::size_t part, Digest digest) {
+    Digest* const end = ends[part]++;
+    *end = digest;
+    __builtin_prefetch(end + 2 * kCacheLineBytes / sizeof(Digest), 1);
+  };
+  with_places(layout, keys, [&](auto& places) HWY_ATTR {
+    Steps& steps = places.steps();
+    for (std::size_t first = 0; first < steps.whole(); first += kStep) {
+      places.take(first);
+      const Digest* const digests = steps.at(first);
+      for (std::size_t j = 0; j < kStep; ++j) put(places.block(first + j) >> shift, digests[j]);
+    }
+    for (const Digest digest : steps.rest()) put(layout.place(digest).block >> shift, digest);
+  });
 }
 
 // The kernels of a blocked layout: one per number of slices, chosen once per batch.
@@ -395,10 +562,10 @@ std::uint64_t fill_blocked(const BlockedLayout& layout, std::uint64_t* words, co
 extern const Kernels kKernels;
 const Kernels kKernels = {
     .name = kName,
-    .blocked = {contains_blocked, insert_blocked, fill_blocked},
+    .blocked = {contains_blocked, insert_blocked, fill_blocked, distribute<BlockedLayout>},
     .split_block = {contains_with<SplitBlockOps, SplitBlockLayout>,
                     insert_with<SplitBlockOps, SplitBlockLayout>,
-                    fill_with<SplitBlockOps, SplitBlockLayout>},
+                    fill_with<SplitBlockOps, SplitBlockLayout>, distribute<SplitBlockLayout>},
 };
 
 }  // namespace probably::detail::HWY_NAMESPACE

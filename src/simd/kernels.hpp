@@ -26,6 +26,9 @@ struct LayoutKernels {
   // The same without atomic operations, for when nobody else touches these lines.
   std::uint64_t (*fill)(const Layout&, std::uint64_t* words, const KeySource& keys,
                         bool prefetch) noexcept;
+  // Appends the digests to bins: one whose block, shifted right by `shift`, is p goes to
+  // *ends[p]++.
+  void (*distribute)(const Layout&, const KeySource& keys, unsigned shift, Digest** ends) noexcept;
 };
 
 struct Kernels {

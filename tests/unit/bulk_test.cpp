@@ -30,7 +30,7 @@ class Bulk : public ::testing::Test {};
 using LineFilters = ::testing::Types<BlockedBloom, SplitBlockBloom>;
 TYPED_TEST_SUITE(Bulk, LineFilters, testing::KindName);
 
-// 2 MB: eight parts.
+// 2 MB: four parts.
 template <class F>
 F large_filter() {
   if constexpr (std::same_as<F, BlockedBloom>) {
@@ -90,6 +90,27 @@ TYPED_TEST(Bulk, HashesKeys) {
   auto filter = large_filter<TypeParam>();
   filter.insert_bulk(std::span(keys), {.threads = 2});
   EXPECT_EQ(filter, expected);
+}
+
+TEST(Bins, TakeChunksUntilOneBinIsFull) {
+  std::vector<Digest> memory(1000);
+  detail::Bins bins(memory, 3);  // of 333 digests, in chunks of 20
+  EXPECT_EQ(bins.chunk(), 20u);
+  for (int chunk = 0; chunk < 15; ++chunk) {
+    ASSERT_TRUE(bins.has_room()) << chunk;
+    for (std::uint64_t i = 0; i < 20; ++i) *bins.ends()[1]++ = Digest(i);
+  }
+  ASSERT_TRUE(bins.has_room());
+  *bins.ends()[1]++ = Digest(7);
+  for (int i = 0; i < 20; ++i) *bins.ends()[1]++ = Digest(8);
+  EXPECT_FALSE(bins.has_room()) << "12 of 333 are left";
+  EXPECT_EQ(bins[1].size(), 321u);
+  EXPECT_TRUE(bins[0].empty() && bins[2].empty());
+  bins.clear();
+  EXPECT_TRUE(bins.has_room() && bins[1].empty());
+  detail::Bins least({memory.data(), 3}, 3);
+  EXPECT_EQ(least.chunk(), 1u);
+  EXPECT_TRUE(least.has_room()) << "every round takes a key";
 }
 
 TEST(BulkParts, CoverEveryBlockOnce) {

@@ -3,6 +3,7 @@
 #include "simd/kernels.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cfenv>
@@ -269,6 +270,33 @@ TEST(Kernels, EveryTargetTakesBatchesOfEverySize) {
       Answers found(digests.size());
       path.contains(layout, memory.words().data(), batch, found.span().data());
       EXPECT_EQ(found.trues(), size) << path.name;
+    }
+  }
+}
+
+// Batches pack a block's number into 32 bits, where that is enough. On memory that is only
+// reserved: a quarter of a terabyte, of which some pages are touched.
+TEST(Kernels, EveryTargetCountsBlocksBeyond32Bits) {
+  constexpr std::uint64_t k32Bits = std::uint64_t{1} << 32;
+  for (const std::uint64_t lines : {k32Bits - 1, k32Bits, k32Bits + k32Bits / 7}) {
+    for (const std::uint32_t slices : {4u, 8u, 16u}) {
+      const BlockedLayout layout{lines, slices};
+      const std::size_t size = lines * kCacheLineBytes;
+      void* const memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (memory == MAP_FAILED) GTEST_SKIP() << "this machine does not reserve " << size;
+      auto* const words = static_cast<std::uint64_t*>(memory);
+      for (const auto& path : paths(layout)) {
+        const auto digests = DigestStream(std::hash<std::string>{}(path.name)).take(100);
+        path.insert(layout, words, digests, nullptr);
+        for (const Digest digest : digests) {
+          EXPECT_TRUE(detail::contains(layout, words, digest)) << path.name;
+        }
+        Answers found(digests.size());
+        path.contains(layout, words, digests, found.span().data());
+        EXPECT_EQ(found.trues(), digests.size()) << path.name;
+      }
+      ::munmap(memory, size);
     }
   }
 }

@@ -52,9 +52,11 @@ struct BlockedLayout {
   [[nodiscard]] constexpr Place place(Digest digest) const noexcept {
     const auto product = detail::multiply_wide(digest.value, lines);
     const auto first = static_cast<std::uint32_t>(product.low >> 32);
-    // In a filter of 2^32 lines the digest's low half would be the first pattern again.
-    const std::uint32_t second = static_cast<std::uint32_t>(digest.value) * 0x9e3779b1u;
-    return {product.high, {first, second}};
+    return {product.high, {first, second_pattern(digest)}};
+  }
+  // Not the digest's low half itself, which in a filter of 2^32 lines is the first pattern.
+  [[nodiscard]] static constexpr std::uint32_t second_pattern(Digest digest) noexcept {
+    return static_cast<std::uint32_t>(digest.value) * 0x9e3779b1u;
   }
 
   [[nodiscard]] constexpr std::uint64_t last_block() const noexcept { return lines - 1; }
