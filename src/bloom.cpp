@@ -181,16 +181,18 @@ template <class Use>
 void for_each_prefetched(const ClassicLayout& layout, const std::uint64_t* words,
                          std::span<const Digest> digests, std::uint32_t places,
                          Use&& use) noexcept {
-  constexpr std::size_t kAhead = 16;
+  // A core fetches about so many lines at a time; requests beyond that get lost.
+  constexpr std::size_t kInFlight = 24;
+  const std::size_t ahead = std::max<std::size_t>(1, kInFlight / places);
   const auto ask = [&](std::size_t i) {
     auto walk = layout.walk(digests[i]);
     for (std::uint32_t place = 0; place < places; ++place)
       __builtin_prefetch(words + walk.next() / 64);
   };
-  const std::size_t warm = std::min(digests.size(), kAhead);
+  const std::size_t warm = std::min(digests.size(), ahead);
   for (std::size_t i = 0; i < warm; ++i) ask(i);
   for (std::size_t i = 0; i < digests.size(); ++i) {
-    if (i + kAhead < digests.size()) ask(i + kAhead);
+    if (i + ahead < digests.size()) ask(i + ahead);
     use(i);
   }
 }

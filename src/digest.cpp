@@ -121,16 +121,20 @@ Hasher Hasher::xxh64(std::uint64_t seed) noexcept { return {HashAlgorithm::xxh64
 Hasher Hasher::fnv1a() noexcept { return {HashAlgorithm::fnv1a, 0}; }
 
 Digest Hasher::digest_bytes(std::span<const std::byte> bytes) const noexcept {
+  if (algorithm_ != HashAlgorithm::xxh3) [[unlikely]] return digest_bytes_otherwise(bytes);
+  return Digest(
+      XXH3_64bits_withSecret(bytes.data(), bytes.size(), secret_.data(), sizeof(secret_)));
+}
+
+Digest Hasher::digest_bytes_otherwise(std::span<const std::byte> bytes) const noexcept {
   switch (algorithm_) {
-    case HashAlgorithm::xxh3:
-      return Digest(
-          XXH3_64bits_withSecret(bytes.data(), bytes.size(), secret_.data(), sizeof(secret_)));
     case HashAlgorithm::siphash24:
       return Digest(detail::SipHash24(secret_[0], secret_[1]).digest(bytes));
     case HashAlgorithm::murmur3:
       return Digest(detail::murmur3_x64_128(bytes, static_cast<std::uint32_t>(secret_[0])).low);
     case HashAlgorithm::xxh64:
       return Digest(XXH64(bytes.data(), bytes.size(), secret_[0]));
+    case HashAlgorithm::xxh3:
     case HashAlgorithm::fnv1a:
       break;
   }

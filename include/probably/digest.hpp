@@ -154,6 +154,9 @@ class Hasher {
   }
 
   [[nodiscard]] Digest digest_bytes(std::span<const std::byte> bytes) const noexcept;
+  // Out of the way of XXH3, whose short keys would pay for its registers.
+  [[gnu::noinline]] [[nodiscard]] Digest digest_bytes_otherwise(
+      std::span<const std::byte> bytes) const noexcept;
   [[nodiscard]] Digest digest_integer(std::uint64_t value) const noexcept;
   // The algorithms that know bytes only get 8 or 16 of them, little endian.
   [[nodiscard]] Digest digest_words(std::span<const std::uint64_t> words) const noexcept;
