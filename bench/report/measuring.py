@@ -28,7 +28,7 @@ class Plan:
     arguments: tuple[str, ...]  # of the other programs
 
 
-FULL = Plan(sizes=((1_000_000, 7), (100_000_000, 3)), arguments=())
+FULL = Plan(sizes=((1_000_000, 9), (100_000_000, 9)), arguments=())
 QUICK = Plan(sizes=((100_000, 2),), arguments=("quick",))
 
 
@@ -52,7 +52,7 @@ def contenders(bench: pathlib.Path) -> list[Program]:
     peers = bench / "peers"
     java = ("java", "-Xmx4g", "-cp", f"{GUAVA}{os.pathsep}{peers}", "GuavaPeer")
     return [
-        executable(bench / "suite_kinds"),
+        executable(bench / "suite_kinds", most_keys=1_000_000),
         executable(bench / "suite_kinds_avx2"),
         executable(peers / "peer_libbloom"),
         executable(peers / "peer_leveldb"),

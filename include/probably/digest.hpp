@@ -139,7 +139,11 @@ class Hasher {
   friend class detail::KeySource;
   // The digests of key_at(0), key_at(1), ...
   template <class KeyAt>
-  void digest_each(std::span<Digest> out, KeyAt&& key_at) const noexcept;
+  void digest_each(std::span<Digest> out, const KeyAt& key_at) const noexcept;
+  // Out of the way of integers under XXH3, which would pay for its registers.
+  template <class KeyAt>
+  [[gnu::noinline]] void digest_each_otherwise(std::span<Digest> out,
+                                               const KeyAt& key_at) const noexcept;
 
   // 192 bytes, the length of XXH3's own secret.
   using Secret = std::array<std::uint64_t, 24>;
@@ -247,15 +251,15 @@ Digest Hasher::operator()(const K& key) const noexcept {
 }
 
 template <class KeyAt>
-void Hasher::digest_each(std::span<Digest> out, KeyAt&& key_at) const noexcept {
+void Hasher::digest_each(std::span<Digest> out, const KeyAt& key_at) const noexcept {
   using K = std::remove_cvref_t<decltype(key_at(0))>;
-  const std::size_t count = out.size();
-  Digest* const digests = out.data();
   if constexpr (IntegerKey<K> && !CustomKey<K> && !detail::WideInteger<K>) {
     if (algorithm_ == HashAlgorithm::xxh3) [[likely]] {
       // Copies, since for all that the compiler knows the digests may overwrite the secret.
       const std::uint64_t first = secret_[0];
       const std::uint64_t second = secret_[1];
+      const std::size_t count = out.size();
+      Digest* const digests = out.data();
 #pragma GCC unroll 4
       for (std::size_t i = 0; i < count; ++i) {
         const std::uint64_t value = detail::key_value(key_at(i));
@@ -264,7 +268,12 @@ void Hasher::digest_each(std::span<Digest> out, KeyAt&& key_at) const noexcept {
       return;
     }
   }
-  for (std::size_t i = 0; i < count; ++i) digests[i] = (*this)(key_at(i));
+  digest_each_otherwise(out, key_at);
+}
+
+template <class KeyAt>
+void Hasher::digest_each_otherwise(std::span<Digest> out, const KeyAt& key_at) const noexcept {
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = (*this)(key_at(i));
 }
 
 }  // namespace probably

@@ -67,13 +67,13 @@ void distribute(const Layout& layout, const KeySource& keys, unsigned shift,
     __builtin_prefetch(end + 2 * kCacheLineBytes / sizeof(Digest), 1);
   };
   with_places(layout, keys, [&](auto& places) HWY_ATTR {
-    Steps& steps = places.steps();
-    for (std::size_t first = 0; first < steps.whole(); first += kStep) {
-      places.take(first);
-      const Digest* const digests = steps.at(first);
-      for (std::size_t j = 0; j < kStep; ++j) put(places.block(first + j) >> shift, digests[j]);
+    for (std::size_t first = 0; first < places.digests().whole(); first += kStep) {
+      const auto step = places.take(first);
+      for (std::size_t j = 0; j < kStep; ++j) put(step.block(j) >> shift, step.digest(j));
     }
-    for (const Digest digest : steps.rest()) put(layout.place(digest).block >> shift, digest);
+    for (const Digest digest : places.digests().rest()) {
+      put(layout.place(digest).block >> shift, digest);
+    }
   });
 }
 

@@ -32,9 +32,9 @@ constexpr std::size_t kAhead = 32;
 //
 // Keys are hashed a step before they are asked for: a vector load of what scalar stores have just
 // written would wait for them.
-class Steps {
+class Digests {
  public:
-  HWY_INLINE explicit Steps(const KeySource& keys)
+  HWY_INLINE explicit Digests(const KeySource& keys)
       : keys_(keys), given_(keys.digests()), whole_(keys.size() - keys.size() % kStep) {
     hash(0);
   }
@@ -68,42 +68,56 @@ class Steps {
   DigestRoom<kRing> room_;
 };
 
-// The places of a batch's keys: computed in vectors when a step is taken, and kept. Two halves of
-// 64 bits hold the block and the pattern, the first if there are two; the second comes of the
-// digest.
+// The places of a batch's keys, computed in vectors when a step is taken, and kept: the block in
+// the upper half of 64 bits, the pattern in the lower, the first if there are two. The second comes
+// of the digest.
 template <class Layout>
 class PackedPlaces {
  public:
-  HWY_INLINE PackedPlaces(const Layout& layout, const KeySource& keys)
-      : layout_(layout), steps_(keys) {}
+  // The places of a step's keys, by their number in the step.
+  class Step {
+   public:
+    HWY_INLINE Step(const std::uint64_t* packed, const Digest* digests)
+        : packed_(packed), digests_(digests) {}
 
-  [[nodiscard]] HWY_INLINE Steps& steps() { return steps_; }
-  // To be called for all steps in order, with their first keys.
-  HWY_INLINE void take(std::size_t first) {
-    steps_.advance(first);
-    pack_step(layout_, steps_.at(first), &packed_[first % kRing]);
+    [[nodiscard]] HWY_INLINE Digest digest(std::size_t j) const { return digests_[j]; }
+    [[nodiscard]] HWY_INLINE std::uint64_t block(std::size_t j) const { return packed_[j] >> 32; }
+    [[nodiscard]] HWY_INLINE typename Layout::Place place(std::size_t j) const {
+      return {block(j), pattern(Layout{}, j)};
+    }
+
+   private:
+    [[nodiscard]] HWY_INLINE LinePattern pattern(const BlockedLayout&, std::size_t j) const {
+      return {static_cast<std::uint32_t>(packed_[j]), BlockedLayout::second_pattern(digests_[j])};
+    }
+    [[nodiscard]] HWY_INLINE std::uint32_t pattern(const SplitBlockLayout&, std::size_t j) const {
+      return static_cast<std::uint32_t>(packed_[j]);
+    }
+
+    const std::uint64_t* packed_;
+    const Digest* digests_;
+  };
+
+  HWY_INLINE PackedPlaces(const Layout& layout, const KeySource& keys)
+      : layout_(layout), digests_(keys) {}
+
+  [[nodiscard]] HWY_INLINE Digests& digests() { return digests_; }
+  // To be called for all steps in order.
+  HWY_INLINE Step take(std::size_t first) {
+    digests_.advance(first);
+    pack_step(layout_, digests_.at(first), &packed_[first % kRing]);
+    return step(first);
   }
-  [[nodiscard]] HWY_INLINE std::uint64_t block(std::size_t i) const {
-    return packed_[i % kRing] >> 32;
-  }
-  [[nodiscard]] HWY_INLINE typename Layout::Place place(std::size_t i) const {
-    return {block(i), pattern(layout_, static_cast<std::uint32_t>(packed_[i % kRing]), i)};
+  // A step that was taken, not more than kAhead keys ago.
+  [[nodiscard]] HWY_INLINE Step step(std::size_t first) const {
+    return {&packed_[first % kRing], digests_.at(first)};
   }
 
  private:
   static constexpr std::size_t kRing = std::bit_ceil(kAhead + kStep);
 
-  HWY_INLINE LinePattern pattern(const BlockedLayout& layout, std::uint32_t first,
-                                 std::size_t i) const {
-    return {first, layout.second_pattern(*steps_.at(i))};
-  }
-  HWY_INLINE std::uint32_t pattern(const SplitBlockLayout&, std::uint32_t first,
-                                   std::size_t) const {
-    return first;
-  }
-
   const Layout& layout_;
-  Steps steps_;
+  Digests digests_;
   alignas(32) std::array<std::uint64_t, kRing> packed_;
 };
 
@@ -111,19 +125,37 @@ class PackedPlaces {
 template <class Layout>
 class ComputedPlaces {
  public:
-  HWY_INLINE ComputedPlaces(const Layout& layout, const KeySource& keys)
-      : layout_(layout), steps_(keys) {}
+  class Step {
+   public:
+    HWY_INLINE Step(const Layout& layout, const Digest* digests)
+        : layout_(layout), digests_(digests) {}
 
-  [[nodiscard]] HWY_INLINE Steps& steps() { return steps_; }
-  HWY_INLINE void take(std::size_t first) { steps_.advance(first); }
-  [[nodiscard]] HWY_INLINE std::uint64_t block(std::size_t i) const { return place(i).block; }
-  [[nodiscard]] HWY_INLINE typename Layout::Place place(std::size_t i) const {
-    return layout_.place(*steps_.at(i));
+    [[nodiscard]] HWY_INLINE Digest digest(std::size_t j) const { return digests_[j]; }
+    [[nodiscard]] HWY_INLINE std::uint64_t block(std::size_t j) const { return place(j).block; }
+    [[nodiscard]] HWY_INLINE typename Layout::Place place(std::size_t j) const {
+      return layout_.place(digests_[j]);
+    }
+
+   private:
+    const Layout& layout_;
+    const Digest* digests_;
+  };
+
+  HWY_INLINE ComputedPlaces(const Layout& layout, const KeySource& keys)
+      : layout_(layout), digests_(keys) {}
+
+  [[nodiscard]] HWY_INLINE Digests& digests() { return digests_; }
+  HWY_INLINE Step take(std::size_t first) {
+    digests_.advance(first);
+    return step(first);
+  }
+  [[nodiscard]] HWY_INLINE Step step(std::size_t first) const {
+    return {layout_, digests_.at(first)};
   }
 
  private:
   const Layout& layout_;
-  Steps steps_;
+  Digests digests_;
 };
 
 // Calls run(places) with the places of the keys, of either sort.
@@ -155,25 +187,29 @@ HWY_INLINE void for_each_place(const Layout& layout, const std::uint64_t* words,
     return;
   }
   with_places(layout, keys, [&](auto& places) HWY_ATTR {
-    const auto ask = [&](std::size_t i) {
-      __builtin_prefetch(words + places.block(i) * Layout::kBlockWords);
+    const auto ask = [words](std::uint64_t block) {
+      __builtin_prefetch(words + block * Layout::kBlockWords);
     };
-    const std::size_t whole = places.steps().whole();
+    const std::size_t whole = places.digests().whole();
     std::size_t taken = 0;
     for (; taken < std::min(whole, kAhead); taken += kStep) {
-      places.take(taken);
-      for (std::size_t j = 0; j < kStep; ++j) ask(taken + j);
+      const auto next = places.take(taken);
+      for (std::size_t j = 0; j < kStep; ++j) ask(next.block(j));
     }
     std::size_t used = 0;
     for (; taken < whole; taken += kStep, used += kStep) {
-      places.take(taken);
+      const auto next = places.take(taken);
+      const auto step = places.step(used);
       for (std::size_t j = 0; j < kStep; ++j) {
-        ask(taken + j);
-        use(used + j, places.place(used + j));
+        ask(next.block(j));
+        use(used + j, step.place(j));
       }
     }
-    for (; used < whole; ++used) use(used, places.place(used));
-    for (const Digest digest : places.steps().rest()) use(used++, layout.place(digest));
+    for (; used < whole; used += kStep) {
+      const auto step = places.step(used);
+      for (std::size_t j = 0; j < kStep; ++j) use(used + j, step.place(j));
+    }
+    for (const Digest digest : places.digests().rest()) use(used++, layout.place(digest));
   });
 }
 
