@@ -13,9 +13,9 @@
 //   {"subject": "done"}                              after the start, and after each round
 //
 // Operations: insert, insert_batch, build (all keys in one call), absent, present, mixed (half and
-// half, in random order), and absent_batch, present_batch, mixed_batch. Keys are 64-bit integers;
-// who takes bytes only gets the eight bytes of the integer. At up to kSmall keys each round builds
-// anew, too; above, the filter of the start serves.
+// half, in random order), and absent_batch, present_batch, mixed_batch; our own program has more.
+// Keys are 64-bit integers; who takes bytes only gets the eight bytes of the integer. At up to
+// kSmall keys each round builds anew, too; above, the filter of the start serves.
 #pragma once
 
 #include <algorithm>

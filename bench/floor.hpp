@@ -21,32 +21,24 @@ class Floor {
   explicit Floor(std::uint64_t size_bytes)
       : storage_(probably::Storage::allocate(size_bytes, {.prefault = true}).value()),
         words_(storage_.mutable_words()),
-        lines_(storage_.size_bytes() / kLineBytes) {
-    const auto random = make_keys(0, 1'000'000);
-    double best = std::numeric_limits<double>::infinity();
-    for (int round = 0; round < 3; ++round) {
-      for (const std::size_t ahead : {16u, 24u, 32u, 48u, 64u}) {
-        const double ns = time_ns(random.size(), [&] { read_lines(random, ahead); });
-        if (ns < best) {
-          best = ns;
-          ahead_ = ahead;
-        }
-      }
-    }
-  }
+        lines_(storage_.size_bytes() / kLineBytes) {}
 
   [[nodiscard]] std::uint64_t size_bytes() const noexcept { return lines_ * kLineBytes; }
 
-  // One word of a random line for each number, asked for so far ahead as was best at the start; the
-  // numbers are divided among the threads.
+  // One word of a random line for each number, asked for so far ahead as is best in a short trial;
+  // the numbers are divided among the threads.
   [[nodiscard]] double random_line(std::span<const std::uint64_t> random,
                                    unsigned threads = 1) const {
-    return time_ns(random.size(), [&] {
-      in_threads(threads, [&](unsigned i) {
-        const std::size_t share = random.size() / threads;
-        read_lines(random.subspan(i * share, share), ahead_);
-      });
-    });
+    std::size_t best_ahead = 0;
+    double best = std::numeric_limits<double>::infinity();
+    for (const std::size_t ahead : {16u, 24u, 32u, 48u, 64u}) {
+      const double ns = time_lines(random.first(random.size() / 4), threads, ahead);
+      if (ns < best) {
+        best = ns;
+        best_ahead = ahead;
+      }
+    }
+    return time_lines(random, threads, best_ahead);
   }
 
   // The next line is known only when the last has come.
@@ -64,7 +56,7 @@ class Floor {
   [[nodiscard]] double sequential_line() const {
     std::uint64_t sum = 0;
     const double ns = time_ns(lines_, [&] {
-      for (std::uint64_t word = 0; word < lines_ * kLineWords; ++word) sum += words_[word];
+      for (std::uint64_t line = 0; line < lines_; ++line) sum += words_[line * kLineWords];
     });
     keep(sum);
     return ns;
@@ -75,6 +67,16 @@ class Floor {
 
   [[nodiscard]] std::uint64_t word_of(std::uint64_t number) const noexcept {
     return probably::detail::multiply_wide(number, lines_).high * kLineWords;
+  }
+
+  [[nodiscard]] double time_lines(std::span<const std::uint64_t> random, unsigned threads,
+                                  std::size_t ahead) const {
+    return time_ns(random.size(), [&] {
+      in_threads(threads, [&](unsigned i) {
+        const std::size_t share = random.size() / threads;
+        read_lines(random.subspan(i * share, share), ahead);
+      });
+    });
   }
 
   void read_lines(std::span<const std::uint64_t> random, std::size_t ahead) const {
@@ -90,7 +92,6 @@ class Floor {
   probably::Storage storage_;
   const std::uint64_t* words_;
   std::uint64_t lines_;
-  std::size_t ahead_ = 0;
 };
 
 }  // namespace bench

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "floor.hpp"
 #include "measure.hpp"
@@ -34,6 +35,28 @@ double bits_per_key() {
   return static_cast<double>(F::Params::from(plan).value().size_bytes()) * 8 / kKeys;
 }
 
+// Brings the filter to `count` keys, those given among them, at no price that would matter.
+void fill_up(probably::Bloom& filter, Keys keys, std::uint64_t count) {
+  constexpr std::uint64_t kOneByOne = 10'000'000;
+  if (count <= kOneByOne) {
+    filter.insert(Keys(bench::make_keys(keys.size(), count - keys.size())));
+    return;
+  }
+  // A full classic filter is one of random bits, half of them set.
+  auto storage = probably::Storage::allocate(filter.size_bytes()).value();
+  const std::uint64_t words = filter.params().bits / 64;
+  for (std::uint64_t i = 0; i < words; ++i) storage.mutable_words()[i] = bench::mix(i);
+  filter = probably::Bloom::adopt(filter.params(), filter.hasher(), std::move(storage)).value();
+  filter.insert(keys);
+}
+template <class F>
+void fill_up(F& filter, Keys keys, std::uint64_t count) {
+  constexpr std::uint64_t kAtOnce = 128'000'000;  // enough for several keys per line
+  for (std::uint64_t i = keys.size(); i < count; i += kAtOnce) {
+    filter.insert_bulk(Keys(bench::make_keys(i, std::min(kAtOnce, count - i))));
+  }
+}
+
 // A filter of that many bytes, as full as its rate of 1 % allows.
 template <class F>
 void measure(std::uint64_t bytes, Keys absent) {
@@ -57,11 +80,7 @@ void measure(std::uint64_t bytes, Keys absent) {
   }
   record(name, bytes, "insert", single / static_cast<double>(repeats));
   record(name, bytes, "insert_batch", batch / static_cast<double>(repeats));
-  // The rest of the keys, which a large filter needs to be full but the clock does not.
-  constexpr std::uint64_t kChunk = 1 << 20;
-  for (std::uint64_t i = keys.size(); i < count; i += kChunk) {
-    filter.insert(Keys(bench::make_keys(i, std::min(kChunk, count - i))));
-  }
+  fill_up(filter, Keys(keys), count);
 
   std::uint64_t hits = 0;
   record(name, bytes, "absent", bench::time_ns(absent.size(), [&] {

@@ -90,8 +90,8 @@ class Extras {
     // The filter holds no strings: these are absent, too.
     record("absent_strings_batch",
            bench::time_ns(kQueries, [&] { filter_.contains(strings.view(), answers); }));
-    build("build_2_threads", workload.keys, 2);
-    build("build", workload.keys, 1);
+    build("rebuild", workload.keys, 1);
+    build("rebuild_2_threads", workload.keys, 2);
   }
 
  private:

@@ -21,7 +21,6 @@
 #include <thread>
 #include <vector>
 
-#include "key_chunks.hpp"
 #include "probably/batch.hpp"
 #include "probably/storage.hpp"
 #include "simd/kernels.hpp"
@@ -88,26 +87,27 @@ class Bins {
  public:
   // Requires: memory for at least one digest per part.
   Bins(std::span<Digest> memory, std::size_t parts)
-      : room_(memory.size() / parts), digests_(memory.data()), ends_(parts) {
+      : room_(memory.size() / parts), digests_(memory.data()) {
+    // Room behind the end keeps the arrays of two threads off one line.
+    ends_.reserve(parts + kCacheLineBytes / sizeof(Digest*));
+    ends_.resize(parts);
     clear();
   }
 
   void clear() noexcept {
     for (std::size_t part = 0; part < ends_.size(); ++part) ends_[part] = begin(part);
   }
-  // How many keys are distributed at a time, so that nobody need ask whether a bin is full before
-  // each of them.
-  [[nodiscard]] std::size_t chunk() const noexcept {
-    return std::clamp<std::size_t>(room_ / 16, 1, 4096);
-  }
-  // Whether a chunk fits, even if all of it falls into one bin.
-  [[nodiscard]] bool has_room() const noexcept {
+  // How many keys may come before somebody looks again whether a bin is full: as many as fit into
+  // the fullest.
+  [[nodiscard]] std::size_t left() const noexcept {
     std::ptrdiff_t longest = 0;
     for (std::size_t part = 0; part < ends_.size(); ++part) {
       longest = std::max(longest, ends_[part] - begin(part));
     }
-    return static_cast<std::size_t>(longest) + chunk() <= room_;
+    return room_ - static_cast<std::size_t>(longest);
   }
+  // Below that many a round ends: looks would come too often.
+  [[nodiscard]] std::size_t least() const noexcept { return std::max<std::size_t>(1, room_ / 16); }
   // Where the next digest of each bin goes.
   [[nodiscard]] Digest** ends() noexcept { return ends_.data(); }
   [[nodiscard]] std::span<const Digest> operator[](std::size_t part) const noexcept {
@@ -167,8 +167,10 @@ class BulkInsertion {
   // Returns the first key that was left for the next round.
   std::size_t distribute(std::size_t next, std::size_t end, Bins& bins) const noexcept {
     const auto distribute_chunk = kernels().of(layout_).distribute;
-    while (next < end && bins.has_room()) {
-      const std::size_t count = std::min(bins.chunk(), end - next);
+    while (next < end) {
+      const std::size_t left = bins.left();
+      if (left < bins.least()) break;
+      const std::size_t count = std::min(left, end - next);
       distribute_chunk(layout_, keys_.part(next, count), parts_.shift, bins.ends());
       next += count;
     }
@@ -223,8 +225,8 @@ std::uint64_t insert_bulk(const L& layout, std::uint64_t* words, std::uint64_t s
   constexpr std::uint64_t kKeysPerLine = 4;
   const Parts parts = Parts::of(layout.last_block() + 1, kBlockBytes);
   const std::uint64_t lines = (size_bytes + kCacheLineBytes - 1) / kCacheLineBytes;
-  // A sixteenth more than the keys, since bins do not fill evenly.
-  const std::uint64_t all = keys.size() + keys.size() / 16 + 64 * parts.count;
+  // More than the keys, since bins do not fill evenly, and a round ends before one is full.
+  const std::uint64_t all = keys.size() + keys.size() / 8 + 64 * parts.count;
   const std::uint64_t granted = options.scratch_bytes != 0 ? options.scratch_bytes : size_bytes;
   const auto room = static_cast<std::size_t>(std::min(all, granted / sizeof(Digest)));
   if (parts.count == 1 || room < kKeysPerLine * lines) {

@@ -37,9 +37,9 @@ def measure(build: pathlib.Path, quick: bool) -> pathlib.Path:
     bench = build.resolve() / "bench"
     if not bench.is_dir():
         sys.exit(f"report: there is no {bench}; build the benchmarks first")
-    path = bench / "records.jsonl"
+    path = bench / ("records.quick.jsonl" if quick else "records.jsonl")
     if path.exists():
-        path.replace(bench / "records.previous.jsonl")
+        path.replace(path.with_suffix(".previous.jsonl"))
     with path.open("w", encoding="utf-8") as file:
         writer = records.Writer(file)
         facts = machine.describe(build)

@@ -106,7 +106,7 @@ def large_filters(records: Records, keys: int) -> list[Bar]:
         *rows("batch lookup of absent integers, two threads", "absent_batch_2_threads", 1.2, threads=2),
         *rows("batch lookup of absent strings of 16 bytes", "absent_strings_batch", 1.6),
         *rows("single lookup of absent integers", "absent", 2.2),
-        *rows("bulk build, one thread", "build", 0.7),
+        *rows("bulk build, one thread", "rebuild", 0.7),
     ]
 
 

@@ -20,8 +20,8 @@ OPERATIONS = (
     "mixed_batch",
 )
 EXTRA_OPERATIONS = (
-    "build",
-    "build_2_threads",
+    "rebuild",
+    "rebuild_2_threads",
     "absent_batch",
     "absent_batch_2_threads",
     "absent_strings_batch",

@@ -28,7 +28,7 @@ class Plan:
     arguments: tuple[str, ...]  # of the other programs
 
 
-FULL = Plan(sizes=((1_000_000, 9), (100_000_000, 9)), arguments=())
+FULL = Plan(sizes=((1_000_000, 7), (100_000_000, 7)), arguments=())
 QUICK = Plan(sizes=((100_000, 2),), arguments=("quick",))
 
 
@@ -50,14 +50,15 @@ def executable(path: pathlib.Path, most_keys: int | None = None) -> Program:
 def contenders(bench: pathlib.Path) -> list[Program]:
     """The programs that keep the protocol of contender.hpp."""
     peers = bench / "peers"
+    with_avx2 = bench / "suite_kinds_avx2"
     java = ("java", "-Xmx4g", "-cp", f"{GUAVA}{os.pathsep}{peers}", "GuavaPeer")
     return [
-        executable(bench / "suite_kinds", most_keys=1_000_000),
-        executable(bench / "suite_kinds_avx2"),
+        executable(bench / "suite_kinds", most_keys=1_000_000 if with_avx2.exists() else None),
+        executable(with_avx2),
         executable(peers / "peer_libbloom"),
         executable(peers / "peer_leveldb"),
         executable(peers / "peer_rocksdb", most_keys=1_000_000),
-        executable(peers / "peer_sets"),
+        executable(peers / "peer_sets", most_keys=1_000_000),
         executable(peers / "peer_go"),
         Program(java, peers / "GuavaPeer.class"),
     ]

@@ -14,9 +14,9 @@ NOTES = {
     "libbloom": "classic, C",
     "LevelDB": "classic, C++; 10 bits per key, it takes whole numbers only",
     "RocksDB KeyMayExist": "blocked, C++; the whole way through a database, up to 1 M keys",
-    "std::unordered_set": "exact set, C++",
-    "absl::flat_hash_set": "exact set, C++",
-    "Judy1": "exact set, C",
+    "std::unordered_set": "exact set, C++; up to 1 M keys",
+    "absl::flat_hash_set": "exact set, C++; up to 1 M keys",
+    "Judy1": "exact set, C; up to 1 M keys",
     "bits-and-blooms": "classic, Go",
     "blobloom": "blocked, Go; hashing is left to the user",
     "cuckoofilter": "cuckoo filter, Go; its rate cannot be chosen",
@@ -39,6 +39,7 @@ def render(records: Records, plots: set[str]) -> str:
     ]
     return "\n\n".join(block for section in sections for block in section) + "\n"
 
+
 def introduction(records: Records) -> list[str]:
     run = records.run
     sizes = [f"{rounds} at {text.count(keys)} keys" for keys, rounds in run["sizes"]]
@@ -50,10 +51,12 @@ def introduction(records: Records) -> list[str]:
     blocks += [
         text.paragraph(
             "Keys are distinct random 64-bit integers.",
-            "Filters are made outside the timed part.",
+            "Filters are made outside the timed part; ours touch their memory then, on huge pages, and",
+            "peers take what their libraries allocate.",
             "The programs are all started and then measured in turn, never two at once, so that a slow",
             "moment of the machine hits none of them alone.",
-            f"Rounds: {', '.join(sizes)}; above 10 M keys a filter is filled once and then only asked.",
+            f"Rounds: {', '.join(sizes)}; above 10 M keys a filter is filled once and then only asked,",
+            "apart from `rebuild`, which fills one of ours anew in every round.",
             "A figure is the best of its rounds unless it is called a median.",
             "Times are nanoseconds per key, hashing included.",
             "Keys are given one by one; a batch is one call for all keys, and `build` is the call that",
@@ -174,7 +177,7 @@ def threads(records: Records, plots: set[str]) -> list[str]:
         text.paragraph(
             f"All threads work on one filter; the machine has {records.run['cores']} cores.",
             "`mix` is half insertions and half lookups.",
-            "`hot`: all threads insert and look up one and the same key.",
+            "`hot`: all threads insert and look up one and the same key, which is in the filter.",
         ),
         *text.image(plots, "threads", "Throughput over threads"),
         "Million operations a second, of all threads together, by the number of threads:",

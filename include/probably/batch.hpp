@@ -18,6 +18,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "probably/detail/target.hpp"
 #include "probably/digest.hpp"
 
 namespace probably {
@@ -65,6 +66,29 @@ struct BulkOptions {
 
 namespace detail {
 
+// Digests of keys that somebody knows the type of: from number `first` on.
+using HashKeys = void (*)(const Hasher&, const void* keys, std::size_t first,
+                          std::span<Digest> out) noexcept;
+
+// Each user's own, since his flags compile them.
+inline namespace PROBABLY_TARGET_NAMESPACE {
+
+template <class K>
+void hash_span(const Hasher& hasher, const void* keys, std::size_t first,
+               std::span<Digest> out) noexcept {
+  const auto* const some = static_cast<const K*>(keys) + first;
+  hasher.digest_each(out.data(), out.size(), [some](std::size_t i) -> const K& { return some[i]; });
+}
+
+template <class Offset>
+void hash_packed(const Hasher& hasher, const void* keys, std::size_t first,
+                 std::span<Digest> out) noexcept {
+  const auto& strings = *static_cast<const PackedStrings<Offset>*>(keys);
+  hasher.digest_each(out.data(), out.size(), [&](std::size_t i) { return strings[first + i]; });
+}
+
+}  // namespace PROBABLY_TARGET_NAMESPACE
+
 // The digests of a batch: given, or made of keys a few at a time. It refers to the keys and to the
 // hasher, and lives as long as the call.
 class KeySource {
@@ -73,11 +97,11 @@ class KeySource {
       : keys_(digests.data()), size_(digests.size()) {}
 
   template <BatchKey K, std::size_t N>
-  KeySource(const Hasher& hasher, std::span<K, N> keys) noexcept
+  PROBABLY_INLINE KeySource(const Hasher& hasher, std::span<K, N> keys) noexcept
       : hasher_(&hasher), keys_(keys.data()), size_(keys.size()), hash_(&hash_span<K>) {}
 
   template <class Offset>
-  KeySource(const Hasher& hasher, const PackedStrings<Offset>& keys) noexcept
+  PROBABLY_INLINE KeySource(const Hasher& hasher, const PackedStrings<Offset>& keys) noexcept
       : hasher_(&hasher), keys_(&keys), size_(keys.size()), hash_(&hash_packed<Offset>) {}
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
@@ -96,7 +120,7 @@ class KeySource {
   // The digests of the keys from number `first` on.
   // Requires: digests() == nullptr, first + out.size() <= size().
   void hash(std::size_t first, std::span<Digest> out) const noexcept {
-    hash_(*this, first_ + first, out);
+    hash_(*hasher_, keys_, first_ + first, out);
   }
   // The same whether they are given or made; these go into `room`.
   // Requires: first + room.size() <= size().
@@ -108,27 +132,11 @@ class KeySource {
   }
 
  private:
-  using Hash = void (*)(const KeySource&, std::size_t, std::span<Digest>) noexcept;
-
-  template <class K>
-  static void hash_span(const KeySource& source, std::size_t first,
-                        std::span<Digest> out) noexcept {
-    const auto* const keys = static_cast<const K*>(source.keys_) + first;
-    source.hasher_->digest_each(out, [keys](std::size_t i) -> const K& { return keys[i]; });
-  }
-
-  template <class Offset>
-  static void hash_packed(const KeySource& source, std::size_t first,
-                          std::span<Digest> out) noexcept {
-    const auto& keys = *static_cast<const PackedStrings<Offset>*>(source.keys_);
-    source.hasher_->digest_each(out, [&](std::size_t i) { return keys[first + i]; });
-  }
-
   const Hasher* hasher_ = nullptr;
   const void* keys_ = nullptr;
   std::size_t first_ = 0;
   std::size_t size_ = 0;
-  Hash hash_ = nullptr;
+  HashKeys hash_ = nullptr;
 };
 
 template <class T>

@@ -69,8 +69,8 @@ class BitFilter : public detail::KeyVerbs<BitFilter<P>> {
     return insert_bulk_each(detail::KeySource(digests), options);
   }
   template <Batch B>
-  requires detail::LineLayout<Layout> std::uint64_t insert_bulk(const B& keys,
-                                                                const BulkOptions& options = {}) {
+  requires detail::LineLayout<Layout> PROBABLY_INLINE std::uint64_t insert_bulk(
+      const B& keys, const BulkOptions& options = {}) {
     return insert_bulk_each(detail::KeySource(hasher_, keys), options);
   }
 

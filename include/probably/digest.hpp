@@ -43,13 +43,10 @@
 #include <string_view>
 #include <type_traits>
 
+#include "probably/detail/target.hpp"
 #include "probably/detail/wide.hpp"
 
 namespace probably {
-
-namespace detail {
-class KeySource;
-}
 
 // 64 uniform bits that stand for a key.
 struct Digest {
@@ -126,6 +123,11 @@ class Hasher {
   // One digest for a key of several parts; the order counts.
   [[nodiscard]] Digest combine(Digest first, Digest second) const noexcept;
 
+  // The digests of key_at(0), key_at(1), ... up to key_at(count - 1).
+  template <class KeyAt>
+  PROBABLY_INLINE void digest_each(Digest* out, std::size_t count,
+                                   const KeyAt& key_at) const noexcept;
+
   [[nodiscard]] HashAlgorithm algorithm() const noexcept { return algorithm_; }
   // The seed, 0 for fnv1a(); for keyed() a fingerprint of the secret, which does not reveal it.
   [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
@@ -136,15 +138,6 @@ class Hasher {
   }
 
  private:
-  friend class detail::KeySource;
-  // The digests of key_at(0), key_at(1), ...
-  template <class KeyAt>
-  void digest_each(std::span<Digest> out, const KeyAt& key_at) const noexcept;
-  // Out of the way of integers under XXH3, which would pay for its registers.
-  template <class KeyAt>
-  [[gnu::noinline]] void digest_each_otherwise(std::span<Digest> out,
-                                               const KeyAt& key_at) const noexcept;
-
   // 192 bytes, the length of XXH3's own secret.
   using Secret = std::array<std::uint64_t, 24>;
 
@@ -173,6 +166,16 @@ class Hasher {
 };
 
 namespace detail {
+inline namespace PROBABLY_TARGET_NAMESPACE {
+
+// Out of the way of integers under XXH3, which would pay for its registers.
+template <class KeyAt>
+[[gnu::noinline]] void digest_one_by_one(const Hasher& hasher, Digest* out, std::size_t count,
+                                         const KeyAt& key_at) noexcept {
+  for (std::size_t i = 0; i < count; ++i) out[i] = hasher(key_at(i));
+}
+
+}  // namespace PROBABLY_TARGET_NAMESPACE
 
 template <BytesKey K>
 [[nodiscard]] std::span<const std::byte> key_bytes(const K& key) noexcept {
@@ -251,29 +254,23 @@ Digest Hasher::operator()(const K& key) const noexcept {
 }
 
 template <class KeyAt>
-void Hasher::digest_each(std::span<Digest> out, const KeyAt& key_at) const noexcept {
+PROBABLY_INLINE void Hasher::digest_each(Digest* out, std::size_t count,
+                                         const KeyAt& key_at) const noexcept {
   using K = std::remove_cvref_t<decltype(key_at(0))>;
   if constexpr (IntegerKey<K> && !CustomKey<K> && !detail::WideInteger<K>) {
     if (algorithm_ == HashAlgorithm::xxh3) [[likely]] {
       // Copies, since for all that the compiler knows the digests may overwrite the secret.
       const std::uint64_t first = secret_[0];
       const std::uint64_t second = secret_[1];
-      const std::size_t count = out.size();
-      Digest* const digests = out.data();
 #pragma GCC unroll 4
       for (std::size_t i = 0; i < count; ++i) {
         const std::uint64_t value = detail::key_value(key_at(i));
-        digests[i] = finish(detail::multiply_fold(value ^ first, second));
+        out[i] = finish(detail::multiply_fold(value ^ first, second));
       }
       return;
     }
   }
-  digest_each_otherwise(out, key_at);
-}
-
-template <class KeyAt>
-void Hasher::digest_each_otherwise(std::span<Digest> out, const KeyAt& key_at) const noexcept {
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = (*this)(key_at(i));
+  detail::digest_one_by_one(*this, out, count, key_at);
 }
 
 }  // namespace probably

@@ -31,9 +31,6 @@ namespace {
 // How many keys a batch takes at a time. Measured: docs/decisions/0006-batches.md.
 constexpr std::size_t kStep = 16;
 
-std::uint32_t first_pattern(LinePattern pattern) { return pattern.first; }
-std::uint32_t first_pattern(std::uint32_t pattern) { return pattern; }
-
 // The baseline has no vectors in Highway's terms: there, and where vector code is switched off, the
 // header's single-key path serves, which uses what the compiler's own baseline allows.
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128 || PROBABLY_TSAN || \
@@ -76,6 +73,9 @@ struct SplitBlockOps {
     return set_masks(block, masks(pattern));
   }
 };
+
+std::uint32_t first_pattern(LinePattern pattern) { return pattern.first; }
+std::uint32_t first_pattern(std::uint32_t pattern) { return pattern; }
 
 template <class Layout>
 void pack_step(const Layout& layout, const Digest* digests, std::uint64_t* out) {

@@ -45,7 +45,7 @@ TYPED_TEST(Bulk, SetsTheSameBitsAsOneByOne) {
   auto expected = large_filter<TypeParam>();
   const std::uint64_t fresh = expected.insert(digests);
   for (const unsigned threads : {1u, 2u, 3u, 7u}) {
-    // None granted, less than what pays, several rounds, one round.
+    // None granted, less than what pays, several rounds, fewer rounds.
     for (const std::uint64_t scratch_bytes : {0u, 1u, 1'000'000u, 1'500'000u, 16'000'000u}) {
       auto filter = large_filter<TypeParam>();
       const BulkOptions options{.threads = threads, .scratch_bytes = scratch_bytes};
@@ -92,25 +92,24 @@ TYPED_TEST(Bulk, HashesKeys) {
   EXPECT_EQ(filter, expected);
 }
 
-TEST(Bins, TakeChunksUntilOneBinIsFull) {
+TEST(Bins, HaveRoomForWhatFitsIntoTheFullest) {
   std::vector<Digest> memory(1000);
-  detail::Bins bins(memory, 3);  // of 333 digests, in chunks of 20
-  EXPECT_EQ(bins.chunk(), 20u);
-  for (int chunk = 0; chunk < 15; ++chunk) {
-    ASSERT_TRUE(bins.has_room()) << chunk;
-    for (std::uint64_t i = 0; i < 20; ++i) *bins.ends()[1]++ = Digest(i);
-  }
-  ASSERT_TRUE(bins.has_room());
-  *bins.ends()[1]++ = Digest(7);
-  for (int i = 0; i < 20; ++i) *bins.ends()[1]++ = Digest(8);
-  EXPECT_FALSE(bins.has_room()) << "12 of 333 are left";
-  EXPECT_EQ(bins[1].size(), 321u);
-  EXPECT_TRUE(bins[0].empty() && bins[2].empty());
+  detail::Bins bins(memory, 3);  // of 333 digests
+  EXPECT_EQ(bins.left(), 333u);
+  EXPECT_EQ(bins.least(), 20u);
+  for (std::uint64_t i = 0; i < 300; ++i) *bins.ends()[1]++ = Digest(i);
+  *bins.ends()[2]++ = Digest(7);
+  EXPECT_EQ(bins.left(), 33u);
+  EXPECT_EQ(bins[1].size(), 300u);
+  EXPECT_EQ(bins[1][299], Digest(299));
+  EXPECT_TRUE(bins[0].empty());
+  EXPECT_EQ(bins[2].front(), Digest(7));
   bins.clear();
-  EXPECT_TRUE(bins.has_room() && bins[1].empty());
-  detail::Bins least({memory.data(), 3}, 3);
-  EXPECT_EQ(least.chunk(), 1u);
-  EXPECT_TRUE(least.has_room()) << "every round takes a key";
+  EXPECT_EQ(bins.left(), 333u);
+  EXPECT_TRUE(bins[1].empty());
+  const detail::Bins smallest({memory.data(), 3}, 3);
+  EXPECT_EQ(smallest.left(), 1u);
+  EXPECT_EQ(smallest.least(), 1u) << "every round takes a key";
 }
 
 TEST(BulkParts, CoverEveryBlockOnce) {

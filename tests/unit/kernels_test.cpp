@@ -285,6 +285,7 @@ TEST(Kernels, EveryTargetCountsBlocksBeyond32Bits) {
       void* const memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       if (memory == MAP_FAILED) GTEST_SKIP() << "this machine does not reserve " << size;
+      ::madvise(memory, size, MADV_NOHUGEPAGE);  // a page for each touch, and a small one
       auto* const words = static_cast<std::uint64_t*>(memory);
       for (const auto& path : paths(layout)) {
         const auto digests = DigestStream(std::hash<std::string>{}(path.name)).take(100);

@@ -53,15 +53,15 @@ class KeyVerbs {
 
   // The same for spans of keys and packed strings, for example contains(std::span(names), answers).
   template <Batch B>
-  void contains(const B& keys, std::span<bool> out) const noexcept {
+  PROBABLY_INLINE void contains(const B& keys, std::span<bool> out) const noexcept {
     contains_many(KeySource(self().hasher(), keys), out);
   }
   template <Batch B>
-  std::uint64_t insert(const B& keys) noexcept {
+  PROBABLY_INLINE std::uint64_t insert(const B& keys) noexcept {
     return self().insert_each(KeySource(self().hasher(), keys), nullptr);
   }
   template <Batch B>
-  std::uint64_t insert(const B& keys, std::span<bool> was_new) noexcept {
+  PROBABLY_INLINE std::uint64_t insert(const B& keys, std::span<bool> was_new) noexcept {
     return insert_many(KeySource(self().hasher(), keys), was_new);
   }
 
