@@ -243,8 +243,8 @@ def bars_section(records: Records) -> list[str]:
     ]
     if records.run["quick"]:
         sentences.append("The sizes are those of a quick run; the bars are meant for larger ones.")
-    return [
-        "## Bars",
-        text.paragraph(*sentences),
-        bars.table(bars.all_bars(records)),
-    ]
+    found = bars.all_bars(records)
+    blocks = ["## Bars", text.paragraph(*sentences), bars.table(found)]
+    if why := bars.reasons(found):
+        blocks.append("What is missed, and why:\n\n" + why)
+    return blocks

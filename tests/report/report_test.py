@@ -97,6 +97,13 @@ class BarsTest(unittest.TestCase):
         self.assertEqual(held(records, self.BULK), "not measured")
 
 
+    def test_a_reason_is_given_once_and_only_for_what_is_missed(self):
+        missed = bars.Bar("a", bars.Ratio(3, 1, "ns"), bars.AtMost(2, "b"), "because")
+        held_one = bars.Bar("c", bars.Ratio(1, 1, "ns"), bars.AtMost(2, "b"), "not told")
+        self.assertEqual(bars.reasons([missed, missed, held_one]), "- because")
+        self.assertEqual(bars.reasons([held_one]), "")
+
+
 class TextTest(unittest.TestCase):
     def test_three_digits(self):
         self.assertEqual(text.digits(0.012345), "0.0123")
