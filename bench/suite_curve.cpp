@@ -17,7 +17,7 @@ namespace {
 using Keys = std::span<const std::uint64_t>;
 
 constexpr std::uint64_t kQueries = 1'000'000;
-constexpr int kRounds = 3;
+constexpr int kRounds = 5;
 
 void record(std::string_view name, std::uint64_t bytes, std::string_view operation, double ns) {
   bench::Record("curve")
@@ -68,33 +68,37 @@ void measure(std::uint64_t bytes, Keys absent) {
   const auto first_half = Keys(keys).first(keys.size() / 2);
   const auto second_half = Keys(keys).subspan(keys.size() / 2);
   const auto repeats = std::max<std::uint64_t>(1, kQueries / keys.size());
-  // Small filters are filled several times, so that the clock's own cost does not count.
-  double single = 0;
-  double batch = 0;
-  for (std::uint64_t i = 0; i < repeats; ++i) {
-    filter.clear();
-    single += bench::time_ns(first_half.size(), [&] {
-      for (const std::uint64_t key : first_half) filter.insert(key);
-    });
-    batch += bench::time_ns(second_half.size(), [&] { filter.insert(second_half); });
+  for (int round = 0; round < kRounds; ++round) {
+    // Small filters are filled several times, so that the clock's own cost does not count.
+    double single = 0;
+    double batch = 0;
+    for (std::uint64_t i = 0; i < repeats; ++i) {
+      filter.clear();
+      single += bench::time_ns(first_half.size(), [&] {
+        for (const std::uint64_t key : first_half) filter.insert(key);
+      });
+      batch += bench::time_ns(second_half.size(), [&] { filter.insert(second_half); });
+    }
+    record(name, bytes, "insert", single / static_cast<double>(repeats));
+    record(name, bytes, "insert_batch", batch / static_cast<double>(repeats));
   }
-  record(name, bytes, "insert", single / static_cast<double>(repeats));
-  record(name, bytes, "insert_batch", batch / static_cast<double>(repeats));
   fill_up(filter, Keys(keys), count);
 
-  std::uint64_t hits = 0;
-  record(name, bytes, "absent", bench::time_ns(absent.size(), [&] {
-           for (const std::uint64_t key : absent) hits += filter.contains(key);
-         }));
   const auto present = [&](std::uint64_t i) { return keys[i % keys.size()]; };
-  record(name, bytes, "present", bench::time_ns(absent.size(), [&] {
-           for (std::uint64_t i = 0; i < absent.size(); ++i) hits += filter.contains(present(i));
-         }));
-  bench::keep(hits);
   const auto answers = std::make_unique<bool[]>(absent.size());
-  record(name, bytes, "absent_batch", bench::time_ns(absent.size(), [&] {
-           filter.contains(absent, std::span(answers.get(), absent.size()));
-         }));
+  for (int round = 0; round < kRounds; ++round) {
+    std::uint64_t hits = 0;
+    record(name, bytes, "absent", bench::time_ns(absent.size(), [&] {
+             for (const std::uint64_t key : absent) hits += filter.contains(key);
+           }));
+    record(name, bytes, "present", bench::time_ns(absent.size(), [&] {
+             for (std::uint64_t i = 0; i < absent.size(); ++i) hits += filter.contains(present(i));
+           }));
+    bench::keep(hits);
+    record(name, bytes, "absent_batch", bench::time_ns(absent.size(), [&] {
+             filter.contains(absent, std::span(answers.get(), absent.size()));
+           }));
+  }
 }
 
 }  // namespace
@@ -103,14 +107,14 @@ int main(int argc, char** argv) {
   const bool quick = argc > 1 && std::string_view(argv[1]) == "quick";
   const std::uint64_t largest = std::uint64_t{1} << (quick ? 22 : 30);
   const auto absent = bench::make_keys(bench::kAbsent, kQueries);
-  for (int round = 0; round < kRounds; ++round) {
-    for (std::uint64_t bytes = 4096; bytes <= largest; bytes *= 2) {
+  for (std::uint64_t bytes = 4096; bytes <= largest; bytes *= 2) {
+    for (int round = 0; round < kRounds; ++round) {
       const bench::Floor floor(bytes);
       record("random line", bytes, "absent", floor.random_line(absent));
       record("random line", bytes, "dependent", floor.dependent_line(absent));
-      measure<probably::Bloom>(bytes, absent);
-      measure<probably::BlockedBloom>(bytes, absent);
-      measure<probably::SplitBlockBloom>(bytes, absent);
     }
+    measure<probably::Bloom>(bytes, absent);
+    measure<probably::BlockedBloom>(bytes, absent);
+    measure<probably::SplitBlockBloom>(bytes, absent);
   }
 }

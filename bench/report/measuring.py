@@ -28,7 +28,7 @@ class Plan:
     arguments: tuple[str, ...]  # of the other programs
 
 
-FULL = Plan(sizes=((1_000_000, 7), (100_000_000, 7)), arguments=())
+FULL = Plan(sizes=((1_000_000, 15), (100_000_000, 9)), arguments=())
 QUICK = Plan(sizes=((100_000, 2),), arguments=("quick",))
 
 
