@@ -274,32 +274,71 @@ TEST(Kernels, EveryTargetTakesBatchesOfEverySize) {
   }
 }
 
-// Batches pack a block's number into 32 bits, where that is enough. On memory that is only
-// reserved: a quarter of a terabyte, of which some pages are touched.
+// On memory that is only reserved, up to a quarter of a terabyte, of which some pages are touched.
+template <class Layout>
+void expect_keys_to_be_found(const Layout& layout) {
+  const std::size_t size = (layout.last_block() + 1) * Layout::kBlockWords * sizeof(std::uint64_t);
+  void* const memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) GTEST_SKIP() << "this machine does not reserve " << size;
+  ::madvise(memory, size, MADV_NOHUGEPAGE);  // a page for each touch, and a small one
+  auto* const words = static_cast<std::uint64_t*>(memory);
+  for (const auto& path : paths(layout)) {
+    const auto digests = DigestStream(std::hash<std::string>{}(path.name)).take(100);
+    path.insert(layout, words, digests, nullptr);
+    for (const Digest digest : digests) {
+      EXPECT_TRUE(detail::contains(layout, words, digest)) << path.name;
+    }
+    Answers found(digests.size());
+    path.contains(layout, words, digests, found.span().data());
+    EXPECT_EQ(found.trues(), digests.size()) << path.name;
+  }
+  ::munmap(memory, size);
+}
+
+// Batches pack a block's number into 32 bits, where that is enough.
 TEST(Kernels, EveryTargetCountsBlocksBeyond32Bits) {
   constexpr std::uint64_t k32Bits = std::uint64_t{1} << 32;
-  for (const std::uint64_t lines : {k32Bits - 1, k32Bits, k32Bits + k32Bits / 7}) {
-    for (const std::uint32_t slices : {4u, 8u, 16u}) {
-      const BlockedLayout layout{lines, slices};
-      const std::size_t size = lines * kCacheLineBytes;
-      void* const memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
-                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-      if (memory == MAP_FAILED) GTEST_SKIP() << "this machine does not reserve " << size;
-      ::madvise(memory, size, MADV_NOHUGEPAGE);  // a page for each touch, and a small one
-      auto* const words = static_cast<std::uint64_t*>(memory);
-      for (const auto& path : paths(layout)) {
-        const auto digests = DigestStream(std::hash<std::string>{}(path.name)).take(100);
-        path.insert(layout, words, digests, nullptr);
-        for (const Digest digest : digests) {
-          EXPECT_TRUE(detail::contains(layout, words, digest)) << path.name;
-        }
-        Answers found(digests.size());
-        path.contains(layout, words, digests, found.span().data());
-        EXPECT_EQ(found.trues(), digests.size()) << path.name;
-      }
-      ::munmap(memory, size);
+  for (const std::uint32_t slices : {4u, 8u, 16u}) {
+    for (const std::uint64_t lines : {k32Bits - 1, k32Bits, k32Bits + k32Bits / 7}) {
+      expect_keys_to_be_found(BlockedLayout{lines, slices});
     }
   }
+  expect_keys_to_be_found(SplitBlockLayout{k32Bits - 1});
+}
+
+// Every digest goes to the bin of its block's part, in order, from given digests and from keys.
+template <class Layout>
+void expect_digests_in_their_bins(const Layout& layout) {
+  constexpr unsigned kShift = 3;
+  const std::size_t parts = (layout.last_block() >> kShift) + 1;
+  const std::vector<Digest> digests = trying_digests();
+  std::vector<std::vector<Digest>> expected(parts);
+  for (const Digest digest : digests) {
+    expected[layout.place(digest).block >> kShift].push_back(digest);
+  }
+  const Hasher hasher;
+  std::vector<Prehashed> keys;
+  for (const Digest digest : digests) keys.push_back({digest});
+  for (const detail::Kernels* kernels : detail::supported_kernels()) {
+    for (const auto& source : {detail::KeySource(std::span<const Digest>(digests)),
+                               detail::KeySource(hasher, std::span<const Prehashed>(keys))}) {
+      std::vector<Digest> memory(parts * digests.size());
+      std::vector<Digest*> ends(parts);
+      for (std::size_t part = 0; part < parts; ++part) ends[part] = &memory[part * digests.size()];
+      kernels->of(layout).distribute(layout, source, kShift, ends.data());
+      for (std::size_t part = 0; part < parts; ++part) {
+        Digest* const begin = &memory[part * digests.size()];
+        EXPECT_TRUE(std::equal(begin, ends[part], expected[part].begin(), expected[part].end()))
+            << kernels->name << ", part " << part;
+      }
+    }
+  }
+}
+
+TEST(Kernels, EveryTargetDistributesDigestsToTheirBins) {
+  expect_digests_in_their_bins(BlockedLayout{1000, 8});
+  expect_digests_in_their_bins(SplitBlockLayout{1001});
 }
 
 TEST(Kernels, InlineMasksAreTheLayouts) {
