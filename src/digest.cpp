@@ -121,7 +121,8 @@ Hasher Hasher::xxh64(std::uint64_t seed) noexcept { return {HashAlgorithm::xxh64
 Hasher Hasher::fnv1a() noexcept { return {HashAlgorithm::fnv1a, 0}; }
 
 Digest Hasher::digest_bytes(std::span<const std::byte> bytes) const noexcept {
-  if (algorithm_ != HashAlgorithm::xxh3) [[unlikely]] return digest_bytes_otherwise(bytes);
+  if (algorithm_ != HashAlgorithm::xxh3) [[unlikely]]
+    return digest_bytes_otherwise(bytes);
   return Digest(
       XXH3_64bits_withSecret(bytes.data(), bytes.size(), secret_.data(), sizeof(secret_)));
 }
