@@ -89,7 +89,7 @@ class Bins {
   Bins(std::span<Digest> memory, std::size_t parts)
       : room_(memory.size() / parts), digests_(memory.data()) {
     // Room behind the end keeps the arrays of two threads off one line.
-    ends_.reserve(parts + kCacheLineBytes / sizeof(Digest*));
+    ends_.reserve(parts + kCacheLineBytes / sizeof(void*));
     ends_.resize(parts);
     clear();
   }
