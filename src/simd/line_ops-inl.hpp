@@ -26,17 +26,16 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace probably::detail::HWY_NAMESPACE {
-namespace {
 
 // How many keys a batch takes at a time. Measured: docs/decisions/0006-batches.md.
-constexpr std::size_t kStep = 16;
+inline constexpr std::size_t kStep = 16;
 
 // The baseline has no vectors in Highway's terms: there, and where vector code is switched off, the
 // header's single-key path serves, which uses what the compiler's own baseline allows.
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128 || PROBABLY_TSAN || \
     defined(PROBABLY_FORCE_SCALAR)
 
-constexpr std::string_view kName = "baseline";
+inline constexpr std::string_view kName = "baseline";
 
 // Sets the bits, which nobody else touches, and returns whether all were set already.
 template <std::size_t Words>
@@ -74,8 +73,8 @@ struct SplitBlockOps {
   }
 };
 
-std::uint32_t first_pattern(LinePattern pattern) { return pattern.first; }
-std::uint32_t first_pattern(std::uint32_t pattern) { return pattern; }
+inline std::uint32_t first_pattern(LinePattern pattern) { return pattern.first; }
+inline std::uint32_t first_pattern(std::uint32_t pattern) { return pattern; }
 
 template <class Layout>
 void pack_step(const Layout& layout, const Digest* digests, std::uint64_t* out) {
@@ -89,15 +88,15 @@ void pack_step(const Layout& layout, const Digest* digests, std::uint64_t* out) 
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr std::string_view kName = HWY_TARGET == HWY_AVX2    ? "avx2"
-                                   : HWY_TARGET == HWY_SSE4  ? "sse4"
-                                   : HWY_TARGET == HWY_SSSE3 ? "ssse3"
-                                                             : "vector";
+inline constexpr std::string_view kName = HWY_TARGET == HWY_AVX2    ? "avx2"
+                                          : HWY_TARGET == HWY_SSE4  ? "sse4"
+                                          : HWY_TARGET == HWY_SSSE3 ? "ssse3"
+                                                                    : "vector";
 
 // Eight lanes of 32 bits, as one vector or as two.
 using Tag = hn::CappedTag<std::uint32_t, 8>;
 using Lanes = hn::Vec<Tag>;
-constexpr std::size_t kLanes = HWY_MIN(8, HWY_LANES(std::uint32_t));
+inline constexpr std::size_t kLanes = HWY_MIN(8, HWY_LANES(std::uint32_t));
 
 HWY_INLINE const std::uint32_t* words32(const std::uint64_t* words) {
   return reinterpret_cast<const std::uint32_t*>(words);
@@ -327,7 +326,6 @@ HWY_INLINE void pack_step(const SplitBlockLayout& layout, const Digest* digests,
 
 #endif
 
-}  // namespace
 }  // namespace probably::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

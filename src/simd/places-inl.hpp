@@ -22,11 +22,10 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace probably::detail::HWY_NAMESPACE {
-namespace {
 
 // Keys in flight between the prefetch of a line and its use. Measured:
 // docs/decisions/0006-batches.md.
-constexpr std::size_t kAhead = 32;
+inline constexpr std::size_t kAhead = 32;
 
 // The digests of a batch, a step of kStep keys at a time.
 //
@@ -213,7 +212,6 @@ HWY_INLINE void for_each_place(const Layout& layout, const std::uint64_t* words,
   });
 }
 
-}  // namespace
 }  // namespace probably::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
