@@ -5,6 +5,7 @@ otherwise. The floor is one random cache line of the same amount of memory, pref
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from . import text
 from .records import PLANNED_KEYS, Records
@@ -43,24 +44,25 @@ class Ratio:
 
 
 @dataclass(frozen=True)
-class AtMost:
+class Limit:
     factor: float
     of: str
 
+    words: ClassVar[str]
+
     def __str__(self) -> str:
-        return f"at most {self.factor:g} × {self.of}"
+        return f"{self.words} {self.factor:g} × {self.of}"
+
+
+class AtMost(Limit):
+    words = "at most"
 
     def is_held(self, value: float) -> bool:
         return value <= self.factor
 
 
-@dataclass(frozen=True)
-class AtLeast:
-    factor: float
-    of: str
-
-    def __str__(self) -> str:
-        return f"at least {self.factor:g} × {self.of}"
+class AtLeast(Limit):
+    words = "at least"
 
     def is_held(self, value: float) -> bool:
         return value >= self.factor
