@@ -45,7 +45,8 @@ class Digests {
   [[nodiscard]] HWY_INLINE const Digest* at(std::size_t i) const {
     return given_ != nullptr ? given_ + i : &room_.digests[i % kRing];
   }
-  // Makes the digests of the step that begins with this key. To be called for all steps in order.
+  // Begins the step of this key, whose digests are there, and makes those of the next. To be called
+  // for all steps in order.
   HWY_INLINE void advance(std::size_t first) { hash(first + kStep); }
   // The digests of the keys behind the last whole step.
   [[nodiscard]] HWY_INLINE std::span<const Digest> rest() {
