@@ -142,7 +142,15 @@ Digest Hasher::digest_bytes_otherwise(std::span<const std::byte> bytes) const no
   return Digest(detail::fnv1a(bytes));
 }
 
-Digest Hasher::digest_words(std::span<const std::uint64_t> words) const noexcept {
+Digest Hasher::digest_word(std::uint64_t word) const noexcept {
+  return digest_each_byte(std::array{word});
+}
+
+Digest Hasher::digest_words(std::uint64_t first, std::uint64_t second) const noexcept {
+  return digest_each_byte(std::array{first, second});
+}
+
+Digest Hasher::digest_each_byte(std::span<const std::uint64_t> words) const noexcept {
   const auto bytes = std::as_bytes(words);
   if (algorithm_ == HashAlgorithm::siphash24) {
     return Digest(detail::SipHash24(secret_[2], secret_[3]).digest(bytes));

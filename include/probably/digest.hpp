@@ -150,13 +150,18 @@ class Hasher {
     return Digest(spread ^ (spread >> 32));
   }
 
-  [[nodiscard]] Digest digest_bytes(std::span<const std::byte> bytes) const noexcept;
+  // Those that are called are pure, so that a loop over keys keeps hasher and filter in registers.
+  [[gnu::pure]] [[nodiscard]] Digest digest_bytes(std::span<const std::byte> bytes) const noexcept;
   // Out of the way of XXH3, whose short keys would pay for its registers.
-  [[gnu::noinline]] [[nodiscard]] Digest digest_bytes_otherwise(
+  [[gnu::pure, gnu::noinline]] [[nodiscard]] Digest digest_bytes_otherwise(
       std::span<const std::byte> bytes) const noexcept;
   [[nodiscard]] Digest digest_integer(std::uint64_t value) const noexcept;
-  // The algorithms that know bytes only get 8 or 16 of them, little endian.
-  [[nodiscard]] Digest digest_words(std::span<const std::uint64_t> words) const noexcept;
+  // The algorithms that know bytes only get 8 or 16 of them, little endian. Given by value: what
+  // has an address has to be in memory.
+  [[gnu::pure]] [[nodiscard]] Digest digest_word(std::uint64_t word) const noexcept;
+  [[gnu::pure]] [[nodiscard]] Digest digest_words(std::uint64_t first,
+                                                  std::uint64_t second) const noexcept;
+  [[nodiscard]] Digest digest_each_byte(std::span<const std::uint64_t> words) const noexcept;
 
   HashAlgorithm algorithm_ = HashAlgorithm::xxh3;
   std::uint64_t fingerprint_ = 0;
@@ -223,14 +228,14 @@ template <IntegerKey K>
 // random keys; no cheaper mixer did. docs/decisions/0003-integer-keys.md has the figures.
 inline Digest Hasher::digest_integer(std::uint64_t value) const noexcept {
   if (algorithm_ != HashAlgorithm::xxh3) [[unlikely]] {
-    return digest_words(std::span(&value, 1));
+    return digest_word(value);
   }
   return finish(detail::multiply_fold(value ^ secret_[0], secret_[1]));
 }
 
 inline Digest Hasher::combine(Digest first, Digest second) const noexcept {
   if (algorithm_ != HashAlgorithm::xxh3) [[unlikely]] {
-    return digest_words(std::array{first.value, second.value});
+    return digest_words(first.value, second.value);
   }
   return finish(detail::multiply_fold(first.value ^ secret_[2], second.value ^ secret_[3]));
 }

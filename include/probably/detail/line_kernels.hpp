@@ -101,16 +101,20 @@ PROBABLY_INLINE __m128i load_racy(const std::uint64_t* words) noexcept {
 PROBABLY_INLINE __m128i lane_products(std::uint32_t pattern, std::size_t first) noexcept {
   const __m128i salts = _mm_loadu_si128(reinterpret_cast<const __m128i*>(kSalts.data() + first));
   const __m128i factor = _mm_set1_epi32(static_cast<int>(pattern));
-  const __m128i even = _mm_mul_epu32(factor, salts);
-  const __m128i odd = _mm_mul_epu32(factor, _mm_srli_epi64(salts, 32));
-  return _mm_or_si128(_mm_and_si128(even, _mm_set1_epi64x(0xffffffff)), _mm_slli_epi64(odd, 32));
+  const __m128i lower = _mm_mul_epu32(factor, _mm_unpacklo_epi32(salts, salts));
+  const __m128i upper = _mm_mul_epu32(factor, _mm_unpackhi_epi32(salts, salts));
+  return _mm_castps_si128(
+      _mm_shuffle_ps(_mm_castsi128_ps(lower), _mm_castsi128_ps(upper), _MM_SHUFFLE(2, 0, 2, 0)));
 }
 
-// Lane j: 1 << (the lane's top five bits). SSE2 has no shift per lane: the count becomes the
-// exponent of a float, whose conversion gives the power of two. It is negative on the way, since
-// -2^31 fits an int; 2^31 does not, and would raise a floating-point exception.
-PROBABLY_INLINE __m128i top_five_one_hot(__m128i lanes) noexcept {
-  const __m128i exponent = _mm_slli_epi32(_mm_srli_epi32(lanes, 27), 23);
+// Lane j: 1 << (the five bits of the lane that follow the first `Skipped`). SSE2 has no shift per
+// lane: the count becomes the exponent of a float, whose conversion gives the power of two. It is
+// negative on the way, since -2^31 fits an int; 2^31 does not, and would raise a floating-point
+// exception.
+template <int Skipped>
+PROBABLY_INLINE __m128i five_bits_one_hot(__m128i lanes) noexcept {
+  const __m128i in_place = _mm_srli_epi32(lanes, 4 - Skipped);
+  const __m128i exponent = _mm_and_si128(in_place, _mm_set1_epi32(0x0f800000));
   const __m128i minus_power = _mm_add_epi32(exponent, _mm_set1_epi32(static_cast<int>(0xbf800000)));
   return _mm_sub_epi32(_mm_setzero_si128(), _mm_cvttps_epi32(_mm_castsi128_ps(minus_power)));
 }
@@ -130,15 +134,15 @@ PROBABLY_INLINE void store_words(std::uint64_t* out, __m128i lanes) noexcept {
 }
 
 PROBABLY_INLINE bool half_covers(const std::uint64_t* half, std::uint32_t pattern) noexcept {
-  const __m128i low = top_five_one_hot(lane_products(pattern, 0));
-  const __m128i high = top_five_one_hot(lane_products(pattern, 4));
+  const __m128i low = five_bits_one_hot<0>(lane_products(pattern, 0));
+  const __m128i high = five_bits_one_hot<0>(lane_products(pattern, 4));
   return none_missing(_mm_or_si128(_mm_andnot_si128(load_racy(half), low),
                                    _mm_andnot_si128(load_racy(half + 2), high)));
 }
 
 PROBABLY_INLINE void half_masks(std::uint64_t* out, std::uint32_t pattern) noexcept {
-  store_words(out, top_five_one_hot(lane_products(pattern, 0)));
-  store_words(out + 2, top_five_one_hot(lane_products(pattern, 4)));
+  store_words(out, five_bits_one_hot<0>(lane_products(pattern, 0)));
+  store_words(out + 2, five_bits_one_hot<0>(lane_products(pattern, 4)));
 }
 
 // k = 8: the product's top bit chooses the lane's word in the lower or the upper half.
@@ -146,7 +150,7 @@ PROBABLY_INLINE bool eight_slices_cover(const std::uint64_t* line, std::uint32_t
   __m128i missing = _mm_setzero_si128();
   for (std::size_t part = 0; part < 2; ++part) {
     const __m128i products = lane_products(pattern, 4 * part);
-    const __m128i bits = top_five_one_hot(_mm_add_epi32(products, products));
+    const __m128i bits = five_bits_one_hot<1>(products);
     const __m128i chosen =
         if_negative(products, load_racy(line + 4 + 2 * part), load_racy(line + 2 * part));
     missing = _mm_or_si128(missing, _mm_andnot_si128(chosen, bits));
@@ -158,7 +162,7 @@ PROBABLY_INLINE void eight_slices_masks(std::uint64_t* out, std::uint32_t patter
   for (std::size_t part = 0; part < 2; ++part) {
     const __m128i products = lane_products(pattern, 4 * part);
     const __m128i upper = _mm_srai_epi32(products, 31);
-    const __m128i bits = top_five_one_hot(_mm_add_epi32(products, products));
+    const __m128i bits = five_bits_one_hot<1>(products);
     store_words(out + 2 * part, _mm_andnot_si128(upper, bits));
     store_words(out + 4 + 2 * part, _mm_and_si128(upper, bits));
   }
@@ -171,7 +175,7 @@ PROBABLY_INLINE bool four_slices_cover(const std::uint64_t* line, std::uint32_t 
   const __m128i lower = if_negative(doubled, load_racy(line + 2), load_racy(line));
   const __m128i upper = if_negative(doubled, load_racy(line + 6), load_racy(line + 4));
   const __m128i chosen = if_negative(products, upper, lower);
-  return none_missing(_mm_andnot_si128(chosen, top_five_one_hot(_mm_slli_epi32(products, 2))));
+  return none_missing(_mm_andnot_si128(chosen, five_bits_one_hot<2>(products)));
 }
 
 #endif
