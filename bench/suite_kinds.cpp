@@ -79,6 +79,15 @@ class Extras {
   }
 
   void round(const bench::Workload& workload, const Strings& strings) {
+    for (int repeat = 0; repeat < bench::kRepeats; ++repeat) {
+      look_up(workload, strings);
+      build("rebuild", workload.keys, 1);
+      build("rebuild_2_threads", workload.keys, 2);
+    }
+  }
+
+ private:
+  void look_up(const bench::Workload& workload, const Strings& strings) {
     const std::span<bool> answers(answers_.get(), kQueries);
     record("absent_batch_2_threads", bench::time_ns(kQueries, [&] {
              bench::in_threads(2, [&](unsigned half) {
@@ -90,11 +99,7 @@ class Extras {
     // The filter holds no strings: these are absent, too.
     record("absent_strings_batch",
            bench::time_ns(kQueries, [&] { filter_.contains(strings.view(), answers); }));
-    build("rebuild", workload.keys, 1);
-    build("rebuild_2_threads", workload.keys, 2);
   }
-
- private:
   void build(const char* operation, Keys keys, unsigned threads) {
     filter_.clear();
     record(operation,
@@ -124,10 +129,12 @@ class Reference {
 
   void round(const bench::Workload& workload) {
     const Keys queries(workload.absent);
-    record("random_line", 1, floor_.random_line(queries));
-    record("dependent", 1, floor_.dependent_line(queries));
-    record("sequential", 1, floor_.sequential_line());
-    record("random_line", 2, floor_.random_line(queries, 2));
+    for (int repeat = 0; repeat < bench::kRepeats; ++repeat) {
+      record("random_line", 1, floor_.random_line(queries));
+      record("dependent", 1, floor_.dependent_line(queries));
+      record("sequential", 1, floor_.sequential_line());
+      record("random_line", 2, floor_.random_line(queries, 2));
+    }
     const probably::Hasher hasher;
     std::uint64_t sum = 0;
     const double ns = bench::time_ns(queries.size(), [&] {

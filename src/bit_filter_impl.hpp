@@ -36,10 +36,16 @@ Result<BitFilter<P>> BitFilter<P>::create(const P& params, const Hasher& hasher,
 
 template <class P>
 Result<BitFilter<P>> BitFilter<P>::adopt(const P& params, const Hasher& hasher, Storage storage) {
-  if (auto valid = params.validate(); !valid) return valid.error();
   if (!storage.writable()) {
     return Error{ErrorCode::invalid_argument, "The storage is read-only; a filter needs to write."};
   }
+  return adopt_any(params, hasher, std::move(storage));
+}
+
+template <class P>
+Result<BitFilter<P>> BitFilter<P>::adopt_any(const P& params, const Hasher& hasher,
+                                             Storage storage) {
+  if (auto valid = params.validate(); !valid) return valid.error();
   const std::uint64_t lines_bytes =
       (params.size_bytes() + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
   if (storage.size_bytes() != params.size_bytes() && storage.size_bytes() != lines_bytes) {

@@ -6,22 +6,12 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 
+#include "endian.hpp"
 #include "probably/detail/wide.hpp"
 
 namespace probably::detail {
-
-static_assert(std::endian::native == std::endian::little,
-              "All hashes here are defined on little-endian words, which are read as they lie.");
-
-// The 8 bytes at `bytes`, first byte lowest.
-[[nodiscard]] inline std::uint64_t load_word(const std::byte* bytes) noexcept {
-  std::uint64_t word = 0;
-  std::memcpy(&word, bytes, sizeof(word));
-  return word;
-}
 
 // The last bytes of a key, first byte lowest, zeros above.
 // Requires: bytes.size() <= 8.
@@ -47,7 +37,7 @@ class SipHash24 {
   [[nodiscard]] std::uint64_t digest(std::span<const std::byte> bytes) noexcept {
     const std::uint64_t length = bytes.size();
     for (; bytes.size() >= 8; bytes = bytes.subspan(8)) {
-      absorb(load_word(bytes.data()));
+      absorb(load_little_endian<std::uint64_t>(bytes.data()));
     }
     absorb(load_rest(bytes) | length << 56);
     v2_ ^= 0xff;
@@ -106,9 +96,9 @@ class SipHash24 {
   std::uint64_t low = seed;
   std::uint64_t high = seed;
   for (; bytes.size() >= 16; bytes = bytes.subspan(16)) {
-    low ^= scramble_low(load_word(bytes.data()));
+    low ^= scramble_low(load_little_endian<std::uint64_t>(bytes.data()));
     low = (std::rotl(low, 27) + high) * 5 + 0x52dce729;
-    high ^= scramble_high(load_word(bytes.data() + 8));
+    high ^= scramble_high(load_little_endian<std::uint64_t>(bytes.data() + 8));
     high = (std::rotl(high, 31) + low) * 5 + 0x38495ab5;
   }
   // A missing half is a word of zeros, which scrambles to zero and changes nothing.

@@ -94,8 +94,8 @@ Hasher Hasher::random() {
 
 Hasher Hasher::keyed(const SecretKey& secret) noexcept {
   Hasher hasher(HashAlgorithm::siphash24, 0);
-  hasher.secret_[0] = detail::load_word(secret.data());
-  hasher.secret_[1] = detail::load_word(secret.data() + 8);
+  hasher.secret_[0] = detail::load_little_endian<std::uint64_t>(secret.data());
+  hasher.secret_[1] = detail::load_little_endian<std::uint64_t>(secret.data() + 8);
   const auto derive = [&](std::string_view label) {
     return detail::SipHash24(hasher.secret_[0], hasher.secret_[1])
         .digest(std::as_bytes(std::span(label)));
@@ -123,6 +123,13 @@ Hasher Hasher::fnv1a() noexcept { return {HashAlgorithm::fnv1a, 0}; }
 Digest Hasher::digest_bytes(std::span<const std::byte> bytes) const noexcept {
   if (algorithm_ != HashAlgorithm::xxh3) [[unlikely]]
     return digest_bytes_otherwise(bytes);
+  // XXH3 reads its secret as bytes.
+  if constexpr (std::endian::native != std::endian::little) {
+    Secret swapped = secret_;
+    for (std::uint64_t& word : swapped) word = detail::little_endian(word);
+    return Digest(
+        XXH3_64bits_withSecret(bytes.data(), bytes.size(), swapped.data(), sizeof(swapped)));
+  }
   return Digest(
       XXH3_64bits_withSecret(bytes.data(), bytes.size(), secret_.data(), sizeof(secret_)));
 }
@@ -143,11 +150,11 @@ Digest Hasher::digest_bytes_otherwise(std::span<const std::byte> bytes) const no
 }
 
 Digest Hasher::digest_word(std::uint64_t word) const noexcept {
-  return digest_each_byte(std::array{word});
+  return digest_each_byte(std::array{detail::little_endian(word)});
 }
 
 Digest Hasher::digest_words(std::uint64_t first, std::uint64_t second) const noexcept {
-  return digest_each_byte(std::array{first, second});
+  return digest_each_byte(std::array{detail::little_endian(first), detail::little_endian(second)});
 }
 
 Digest Hasher::digest_each_byte(std::span<const std::uint64_t> words) const noexcept {

@@ -269,41 +269,53 @@ Result<void> ScalableBloom::merge(const ScalableBloom& other) {
     return Error{ErrorCode::incompatible,
                  "The filters differ in hasher; create both with the same seed or key."};
   }
-  const std::uint32_t count = other.link_count();
-  // Whatever can fail comes first: the links that are missing here, and the check of those that are
-  // there.
-  for (std::uint32_t i = 0; i < std::min(count, link_count()); ++i) {
-    if (!(link(i).params() == other.link(i).params())) return links_differ();
+  std::vector<BlockedParams> links;
+  for (std::uint32_t i = 0; i < other.link_count(); ++i) links.push_back(other.link(i).params());
+  // Whatever can fail comes first.
+  if (auto reached = reach(links); !reached) return reached;
+  for (std::uint32_t i = 0; i < links.size(); ++i) {
+    chain_->link(i).filter.merge(other.link(i)).value();
+    recount(i);
+  }
+  prepare_next();
+  return {};
+}
+
+Result<void> ScalableBloom::reach(std::span<const BlockedParams> links) {
+  const std::uint32_t had = link_count();
+  for (std::uint32_t i = 0; i < std::min<std::size_t>(links.size(), had); ++i) {
+    if (!(link(i).params() == links[i])) return links_differ();
   }
   std::vector<std::unique_ptr<Link>> missing;
-  for (std::uint32_t i = link_count(); i < count; ++i) {
+  for (std::uint32_t i = had; i < links.size(); ++i) {
     auto link = make_link(params(), i, hasher(), chain_->options);
     if (!link) return link.error();
-    if (!((*link)->filter.params() == other.link(i).params())) return links_differ();
+    if (!((*link)->filter.params() == links[i])) return links_differ();
     missing.push_back(*std::move(link));
   }
-  for (std::uint32_t i = count - static_cast<std::uint32_t>(missing.size()); auto& link : missing) {
+  for (std::uint32_t i = had; auto& link : missing) {
     offer(*chain_, i, std::move(link));
     publish(*chain_, i++);
   }
-  for (std::uint32_t i = 0; i < count; ++i) {
-    Link& mine = chain_->link(i);
-    mine.filter.merge(other.link(i)).value();
-    // The keys that came with the bits count toward the link's capacity. Two merges at once may
-    // count theirs twice; the next link then comes early.
-    const double keys = mine.filter.approximate_size().value;
-    const std::uint64_t counted = mine.inserted.total();
-    const auto estimated =
-        static_cast<std::uint64_t>(std::min(keys, static_cast<double>(kMaxKeys)));
-    if (estimated > counted) mine.inserted.add(estimated - counted);
-    if (estimated >= mine.capacity) mine.full.store(true, std::memory_order_relaxed);
-  }
+  return {};
+}
+
+void ScalableBloom::recount(std::uint32_t index) noexcept {
+  Link& link = chain_->link(index);
+  // Two merges at once may count theirs twice; the next link then comes early.
+  const double keys = link.filter.approximate_size().value;
+  const std::uint64_t counted = link.inserted.total();
+  const auto estimated = static_cast<std::uint64_t>(std::min(keys, static_cast<double>(kMaxKeys)));
+  if (estimated > counted) link.inserted.add(estimated - counted);
+  if (estimated >= link.capacity) link.full.store(true, std::memory_order_relaxed);
+}
+
+void ScalableBloom::prepare_next() noexcept {
   const std::uint32_t next = link_count();
   if (chain_->options.prefault && next < kMaxLinks &&
       chain_->link(next - 1).full.load(std::memory_order_relaxed)) {
     prepare(next, chain_->options);
   }
-  return {};
 }
 
 void ScalableBloom::clear() noexcept {
@@ -320,16 +332,25 @@ void ScalableBloom::clear() noexcept {
 }
 
 ScalableBloom ScalableBloom::clone() const {
-  auto chain = std::make_unique<Chain>(params(), chain_->options);
+  std::vector<StoredLink> links;
   const std::uint32_t count = link_count();
   for (std::uint32_t i = 0; i < count; ++i) {
     // Counted first: an insertion between the two is in the bits but not in the count, which only
     // delays growth by it.
-    const std::uint64_t inserted = chain_->link(i).inserted.total();
-    auto copy = std::make_unique<Link>(link(i).clone(chain_->options), params().link_keys(i));
-    copy->inserted.add(inserted);
-    copy->full = chain_->link(i).full.load(std::memory_order_relaxed);
-    offer(*chain, i, std::move(copy));
+    const std::uint64_t insertions = link_insertions(i);
+    links.push_back({link(i).clone(chain_->options), insertions});
+  }
+  return from_links(params(), chain_->options, std::move(links));
+}
+
+ScalableBloom ScalableBloom::from_links(const Params& params, const StorageOptions& options,
+                                        std::vector<StoredLink> links) {
+  auto chain = std::make_unique<Chain>(params, options);
+  for (std::uint32_t i = 0; i < links.size(); ++i) {
+    auto link = std::make_unique<Link>(std::move(links[i].filter), params.link_keys(i));
+    link->inserted.add(links[i].insertions);
+    link->full = links[i].insertions >= link->capacity;
+    offer(*chain, i, std::move(link));
     publish(*chain, i);
   }
   return ScalableBloom(std::move(chain));

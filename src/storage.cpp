@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "file_descriptor.hpp"
 #include "probably/detail/require.hpp"
 
 #ifdef PROBABLY_HAVE_NUMA
@@ -28,6 +29,11 @@
 #endif
 
 namespace probably {
+
+using detail::describe;
+using detail::FileDescriptor;
+using detail::io_error;
+
 namespace {
 
 constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
@@ -65,28 +71,6 @@ void require_aligned(const std::uint64_t* words) noexcept {
 Error invalid(std::string message) { return {ErrorCode::invalid_argument, std::move(message)}; }
 
 Error unsupported(std::string message) { return {ErrorCode::unsupported, std::move(message)}; }
-
-// "Cannot map 'a.bin': Permission denied."
-Error io_error(std::string_view verb, const std::string& path, const std::string& reason) {
-  return {ErrorCode::io, "Cannot " + std::string(verb) + " '" + path + "': " + reason + "."};
-}
-
-// The text of strerror, which itself may not be called by two threads at a time.
-std::string describe(int error_number) { return std::generic_category().message(error_number); }
-
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int number) noexcept : number_(number) {}
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-  ~FileDescriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  [[nodiscard]] int get() const noexcept { return number_; }
-
- private:
-  int number_;
-};
 
 // --- Prefaulting ---------------------------------------------------------------------------------
 

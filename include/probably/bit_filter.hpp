@@ -28,6 +28,8 @@
 
 namespace probably {
 
+class AnyFilter;
+
 template <class P>
 class BitFilter : public detail::KeyVerbs<BitFilter<P>> {
  public:
@@ -113,6 +115,11 @@ class BitFilter : public detail::KeyVerbs<BitFilter<P>> {
   BitFilter(const Params& params, const Hasher& hasher, Storage storage) noexcept
       : layout_(params.layout()), params_(params), hasher_(hasher), storage_(std::move(storage)) {}
 
+  // Takes read-only storage, too; such a filter must stay const.
+  static Result<BitFilter> adopt_any(const Params& params, const Hasher& hasher, Storage storage);
+
+  friend class AnyFilter;
+  friend struct detail::SnapshotAccess;
   friend class detail::KeyVerbs<BitFilter>;
   void contains_each(const detail::KeySource& keys, bool* out) const noexcept;
   std::uint64_t insert_each(const detail::KeySource& keys, bool* was_new) noexcept;

@@ -60,6 +60,9 @@ struct Digest {
 };
 
 class Hasher;
+namespace detail {
+struct SnapshotAccess;
+}
 
 // The numbers are stable: files store them. Append only.
 enum class HashAlgorithm : std::uint8_t {
@@ -69,6 +72,7 @@ enum class HashAlgorithm : std::uint8_t {
   xxh64 = 4,
   fnv1a = 5,
 };
+inline constexpr unsigned kHashAlgorithmCount = 5;
 
 // The enumerator's name, and "unknown" for any other number.
 [[nodiscard]] std::string_view name(HashAlgorithm algorithm) noexcept;
@@ -161,7 +165,10 @@ class Hasher {
   [[gnu::pure]] [[nodiscard]] Digest digest_word(std::uint64_t word) const noexcept;
   [[gnu::pure]] [[nodiscard]] Digest digest_words(std::uint64_t first,
                                                   std::uint64_t second) const noexcept;
+  // Of words in the order of bytes of files.
   [[nodiscard]] Digest digest_each_byte(std::span<const std::uint64_t> words) const noexcept;
+
+  friend struct detail::SnapshotAccess;
 
   HashAlgorithm algorithm_ = HashAlgorithm::xxh3;
   std::uint64_t fingerprint_ = 0;

@@ -19,6 +19,7 @@ namespace probably {
 
 // The numbers are stable: files store them. Append only.
 enum class Kind : std::uint8_t { bloom = 1, blocked = 2, split_block = 3, scalable = 4 };
+inline constexpr unsigned kKindCount = 4;
 
 // Answers membership: no, or probably.
 template <class F>
@@ -84,6 +85,8 @@ inline constexpr Kind kind_of<ScalableBloom> = Kind::scalable;
 }
 
 using AllFilters = std::tuple<Bloom, BlockedBloom, SplitBlockBloom, ScalableBloom>;
+
+static_assert(std::tuple_size_v<AllFilters> == kKindCount);
 
 static_assert(Insertable<Bloom> && Mergeable<Bloom> && !Growable<Bloom>);
 static_assert(Insertable<BlockedBloom> && Mergeable<BlockedBloom> && !Growable<BlockedBloom>);

@@ -22,7 +22,10 @@ enum class ErrorCode : std::uint8_t {
   invalid_argument = 1,  // an argument is outside its documented domain
   incompatible = 2,      // two filters differ in geometry or hasher
   io = 3,                // the operating system refused
-  unsupported = 4,       // not possible on this machine or for this kind
+  unsupported = 4,       // not possible on this machine, for this kind or in this version
+  corrupt = 5,           // bytes that are not what was written
+  secret = 6,            // a secret is needed, or another one
+  too_large = 7,         // beyond a limit that the caller set
 };
 
 struct Error {

@@ -27,6 +27,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "probably/blocked.hpp"
 #include "probably/detail/striped_counter.hpp"
@@ -124,6 +125,11 @@ class ScalableBloom : public detail::KeyVerbs<ScalableBloom> {
   [[nodiscard]] const BlockedBloom& link(std::uint32_t index) const noexcept {
     return chain_->link(index).filter;
   }
+  // How many keys went into it, as counted when they were new.
+  // Requires: index < link_count().
+  [[nodiscard]] std::uint64_t link_insertions(std::uint32_t index) const noexcept {
+    return chain_->link(index).inserted.total();
+  }
   // How often a link was full and no larger one could be had.
   [[nodiscard]] std::uint64_t growth_failures() const noexcept {
     return chain_->growth_failures.load(std::memory_order_relaxed);
@@ -173,6 +179,20 @@ class ScalableBloom : public detail::KeyVerbs<ScalableBloom> {
   static Result<std::unique_ptr<Link>> make_link(const Params& params, std::uint32_t index,
                                                  const Hasher& hasher,
                                                  const StorageOptions& options);
+  // A filter of links that were filled before.
+  struct StoredLink {
+    BlockedBloom filter;
+    std::uint64_t insertions;
+  };
+  static ScalableBloom from_links(const Params& params, const StorageOptions& options,
+                                  std::vector<StoredLink> links);
+  // Makes the links that are missing here. Fails with incompatible, changing nothing, unless all
+  // have these geometries.
+  Result<void> reach(std::span<const BlockedParams> links);
+  // Counts the keys that came with bits from elsewhere toward the link's capacity.
+  void recount(std::uint32_t index) noexcept;
+  // Where prefaulting was asked for and the newest link is full already.
+  void prepare_next() noexcept;
   // Makes the link number `index` of the chain, unless another thread did.
   static void offer(Chain& chain, std::uint32_t index, std::unique_ptr<Link> link) noexcept;
   // Lets insertions use it, unless another thread did. Requires: its slot was seen, with acquire,
@@ -183,6 +203,8 @@ class ScalableBloom : public detail::KeyVerbs<ScalableBloom> {
   // Publishes link `index`, if it can be had.
   void grow(std::uint32_t index) noexcept;
   void count_insertion(std::uint32_t index) noexcept;
+  friend class AnyFilter;
+  friend struct detail::SnapshotAccess;
   friend class detail::KeyVerbs<ScalableBloom>;
   void contains_each(const detail::KeySource& keys, bool* out) const noexcept;
   std::uint64_t insert_each(const detail::KeySource& keys, bool* was_new) noexcept;

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cassert>
 #include <cerrno>
+#include <csignal>
 #include <cstdarg>
 #include <cstddef>
 #include <cstdlib>
@@ -39,6 +40,12 @@ std::atomic<bool> armed{false};
 std::array<std::atomic<int>, kCalls> call_errors{};
 std::array<std::atomic<std::uint64_t>, kCalls> call_failures{};
 
+// The same for the calls that make files.
+std::atomic<std::int64_t> file_countdown{0};
+std::atomic<bool> file_armed{false};
+std::atomic<Fate> file_fate{};
+std::atomic<int> file_error{0};
+
 bool request_fails() noexcept {
   return armed.load(std::memory_order_relaxed) &&
          countdown.fetch_sub(1, std::memory_order_relaxed) == 1;
@@ -57,6 +64,37 @@ int call_fails(Call call) noexcept {
 int memory_call_fails(Call call, int out_of_memory) noexcept {
   if (const int error = call_fails(call); error != 0) return error;
   return request_fails() ? out_of_memory : 0;
+}
+
+// Makes a call, unless it is the one that something befalls. `half` makes half of it.
+template <class Whole, class Half>
+auto file_call(Whole&& whole, Half&& half) noexcept -> decltype(whole()) {
+  if (!file_armed.load(std::memory_order_relaxed) ||
+      file_countdown.fetch_sub(1, std::memory_order_relaxed) != 1) {
+    return whole();
+  }
+  switch (file_fate.load(std::memory_order_relaxed)) {
+    case Fate::error:
+      errno = file_error.load(std::memory_order_relaxed);
+      return -1;
+    case Fate::partly:
+      return half();
+    case Fate::kill_before:
+      break;
+    case Fate::kill_amid:
+      half();
+      break;
+    case Fate::kill_after:
+      whole();
+      break;
+  }
+  ::raise(SIGKILL);
+  return -1;
+}
+
+template <class Whole>
+int file_call(Whole&& whole) noexcept {
+  return file_call(whole, whole);
 }
 
 // From malloc and its kin, so that sanitizers keep watch. Null when there is none.
@@ -122,6 +160,20 @@ FailingCall::~FailingCall() { call_errors[index_of(call_)].store(0, std::memory_
 
 std::uint64_t FailingCall::count() const noexcept {
   return call_failures[index_of(call_)].load(std::memory_order_relaxed);
+}
+
+InterruptedFileCall::InterruptedFileCall(std::uint64_t n, Fate fate, int error_number) noexcept {
+  assert(n > 0 && (error_number > 0 || fate != Fate::error));
+  file_fate.store(fate, std::memory_order_relaxed);
+  file_error.store(error_number, std::memory_order_relaxed);
+  file_countdown.store(static_cast<std::int64_t>(n), std::memory_order_relaxed);
+  file_armed.store(true, std::memory_order_relaxed);
+}
+
+InterruptedFileCall::~InterruptedFileCall() { file_armed.store(false, std::memory_order_relaxed); }
+
+bool InterruptedFileCall::fired() const noexcept {
+  return file_countdown.load(std::memory_order_relaxed) <= 0;
 }
 
 namespace {
@@ -254,6 +306,11 @@ __attribute__((weak)) long __real_mbind(void* address, unsigned long size, int m
                                         unsigned flags);
 int __real_open(const char* path, int flags, ...);
 ssize_t __real_read(int file, void* buffer, std::size_t size);
+ssize_t __real_pread(int file, void* buffer, std::size_t size, off_t at);
+ssize_t __real_write(int file, const void* buffer, std::size_t size);
+int __real_fsync(int file);
+int __real_rename(const char* from, const char* to);
+int __real_fchmod(int file, mode_t mode);
 int __real_fstat(int file, struct stat* status);
 // A member function takes its object first; a unique_ptr travels by address either way.
 void PROBABLY_WRAP_THREAD_START(__real_)(std::thread* self,
@@ -323,7 +380,32 @@ int __wrap_open(const char* path, int flags, ...) {
     mode = va_arg(rest, unsigned);
     va_end(rest);
   }
-  return __real_open(path, flags, mode);
+  return fault::file_call([&] { return __real_open(path, flags, mode); });
+}
+
+ssize_t __wrap_pread(int file, void* buffer, std::size_t size, off_t at) {
+  if (const int error = fault::call_fails(fault::Call::pread); error != 0) {
+    errno = error;
+    return -1;
+  }
+  return __real_pread(file, buffer, size, at);
+}
+
+ssize_t __wrap_write(int file, const void* buffer, std::size_t size) {
+  return fault::file_call([&] { return __real_write(file, buffer, size); },
+                          [&] { return __real_write(file, buffer, (size + 1) / 2); });
+}
+
+int __wrap_fsync(int file) {
+  return fault::file_call([&] { return __real_fsync(file); });
+}
+
+int __wrap_rename(const char* from, const char* to) {
+  return fault::file_call([&] { return __real_rename(from, to); });
+}
+
+int __wrap_fchmod(int file, mode_t mode) {
+  return fault::file_call([&] { return __real_fchmod(file, mode); });
 }
 
 ssize_t __wrap_read(int file, void* buffer, std::size_t size) {

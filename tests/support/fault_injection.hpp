@@ -12,7 +12,8 @@
 // and needs these options; without them it does not link:
 //
 //  -Wl,--wrap=mmap,--wrap=munmap,--wrap=mprotect,--wrap=madvise,--wrap=mincore,--wrap=mbind
-//  -Wl,--wrap=open,--wrap=read,--wrap=fstat
+//  -Wl,--wrap=open,--wrap=read,--wrap=pread,--wrap=fstat
+//  -Wl,--wrap=write,--wrap=fsync,--wrap=rename,--wrap=fchmod
 //  -Wl,--wrap=_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE
 //
 // The last is std::thread's start in libstdc++. Works under ASan, UBSan and the TSan of g++; that
@@ -59,6 +60,7 @@ enum class Call : std::uint8_t {
   mbind,
   open,
   read,
+  pread,
   fstat,
   thread_start,  // std::system_error instead of errno
 };
@@ -77,6 +79,29 @@ class FailingCall {
 
  private:
   Call call_;
+};
+
+// What befalls a call by which a file is made: open, fchmod, write, fsync or rename.
+enum class Fate : std::uint8_t {
+  error,        // it fails
+  partly,       // a write takes half of its bytes; other calls are made
+  kill_before,  // the process ends by SIGKILL before the call,
+  kill_amid,    // after half of a write; other calls are made before
+  kill_after,   // and after the call
+};
+
+// While one lives, this befalls the n-th such call from its creation on, and only that one. Not
+// nestable.
+class InterruptedFileCall {
+ public:
+  // Requires: n > 0; error_number > 0 if the fate is an error.
+  InterruptedFileCall(std::uint64_t n, Fate fate, int error_number = 0) noexcept;
+  InterruptedFileCall(const InterruptedFileCall&) = delete;
+  InterruptedFileCall& operator=(const InterruptedFileCall&) = delete;
+  ~InterruptedFileCall();
+
+  // Whether there were as many calls.
+  [[nodiscard]] bool fired() const noexcept;
 };
 
 // What the runs of for_each_failing_allocation came to.

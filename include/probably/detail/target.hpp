@@ -11,8 +11,6 @@
 #error "probably needs C++20: compile with -std=c++20 or newer."
 #endif
 
-#include <bit>
-
 #define PROBABLY_INLINE [[gnu::always_inline]] inline
 
 // ThreadSanitizer must see atomic loads where production code loads whole vectors.
@@ -38,6 +36,3 @@
 #else
 #define PROBABLY_TARGET_NAMESPACE scalar
 #endif
-
-static_assert(std::endian::native == std::endian::little,
-              "Filters keep their words in little-endian order, as their files do.");

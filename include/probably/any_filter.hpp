@@ -1,0 +1,108 @@
+// AnyFilter: a filter whose kind is known at run time only, for whoever opens what a file holds.
+//
+//   auto filter = probably::open("seen.probably");   // Result<AnyFilter>
+//   filter->contains(std::span(keys), answers);
+//
+// It has the verbs of the kinds. Each call finds the kind first: give it many keys at a time, or
+// ask for the kind once with get_if() and go on with that. Concurrency: as the kind inside.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <variant>
+
+#include "probably/detail/key_verbs.hpp"
+#include "probably/kinds.hpp"
+
+namespace probably {
+
+class AnyFilter : public detail::KeyVerbs<AnyFilter> {
+ public:
+  template <Filter F>
+  AnyFilter(F filter) noexcept : filter_(std::move(filter)) {}  // NOLINT: stands for its filter
+
+  // Calls work(filter) with the filter as what it is.
+  template <class Work>
+  decltype(auto) visit(Work&& work) {
+    return std::visit(std::forward<Work>(work), filter_);
+  }
+  template <class Work>
+  decltype(auto) visit(Work&& work) const {
+    return std::visit(std::forward<Work>(work), filter_);
+  }
+
+  using detail::KeyVerbs<AnyFilter>::insert;
+  using detail::KeyVerbs<AnyFilter>::contains;
+
+  // Returns whether the key was new.
+  bool insert(Digest digest) noexcept {
+    return visit([&](auto& filter) { return filter.insert(digest); });
+  }
+  // False means no, for certain. True means probably.
+  [[nodiscard]] bool contains(Digest digest) const noexcept {
+    return visit([&](const auto& filter) { return filter.contains(digest); });
+  }
+
+  // Fails with incompatible, changing nothing, unless kind, params and hasher are equal.
+  Result<void> merge(const AnyFilter& other);
+  // Forgets all keys.
+  void clear() noexcept {
+    visit([](auto& filter) { filter.clear(); });
+  }
+  // An independent copy.
+  [[nodiscard]] AnyFilter clone() const {
+    return visit([](const auto& filter) { return AnyFilter(filter.clone()); });
+  }
+
+  [[nodiscard]] Estimate approximate_size() const noexcept {
+    return visit([](const auto& filter) { return filter.approximate_size(); });
+  }
+  [[nodiscard]] double fill_ratio() const noexcept {
+    return visit([](const auto& filter) { return filter.fill_ratio(); });
+  }
+  [[nodiscard]] double estimated_fpr() const noexcept {
+    return visit([](const auto& filter) { return filter.estimated_fpr(); });
+  }
+  [[nodiscard]] Kind kind() const noexcept {
+    return visit([]<class F>(const F&) { return kind_of<F>; });
+  }
+  [[nodiscard]] const Hasher& hasher() const noexcept {
+    return visit([](const auto& filter) -> const Hasher& { return filter.hasher(); });
+  }
+  [[nodiscard]] std::uint64_t size_bytes() const noexcept {
+    return visit([](const auto& filter) { return filter.size_bytes(); });
+  }
+
+  // The filter, if it is of this kind, else null.
+  template <Filter F>
+  [[nodiscard]] F* get_if() noexcept {
+    return std::get_if<F>(&filter_);
+  }
+  template <Filter F>
+  [[nodiscard]] const F* get_if() const noexcept {
+    return std::get_if<F>(&filter_);
+  }
+
+  // Same kind, params, hasher and bits.
+  friend bool operator==(const AnyFilter& a, const AnyFilter& b) noexcept {
+    return a.filter_ == b.filter_;
+  }
+
+ private:
+  friend class detail::KeyVerbs<AnyFilter>;
+  void contains_each(const detail::KeySource& keys, bool* out) const noexcept;
+  std::uint64_t insert_each(const detail::KeySource& keys, bool* was_new) noexcept;
+
+  template <class Tuple>
+  struct VariantOf;
+  template <class... Filters>
+  struct VariantOf<std::tuple<Filters...>> {
+    using type = std::variant<Filters...>;
+  };
+
+  VariantOf<AllFilters>::type filter_;
+};
+
+}  // namespace probably

@@ -1,0 +1,201 @@
+// Snapshots: filters as bytes that cannot lie. docs/format.md is the format.
+//
+//   probably::save(filter, "seen.probably").value();
+//   auto again = probably::open<probably::BlockedBloom>("seen.probably");
+//   auto mapped = probably::map<probably::BlockedBloom>("seen.probably");   // in place, read-only
+//
+// Every byte of a snapshot is under a checksum, and every size is checked before memory is asked
+// for. What is opened has every key that was in the filter, or is refused: with `corrupt` if the
+// bytes are not those that were written, with `unsupported` if a newer version wrote them.
+//
+// Concurrency: save, save_delta and Mark read a filter while others insert. The snapshot holds
+// every key whose insertion happened before the call, and any part of those that run beside it.
+// apply_delta inserts, and may run beside whatever insert may.
+//
+// F is one of the kinds, or AnyFilter.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "probably/any_filter.hpp"
+#include "probably/io.hpp"
+#include "probably/kinds.hpp"
+
+namespace probably {
+
+template <class F>
+concept Saveable = Filter<F> || std::same_as<F, AnyFilter>;
+
+struct SaveOptions {
+  // Store the secret of a keyed filter in the file, where whoever reads the file reads the secret.
+  // Otherwise there is a fingerprint, and open() has to be told the secret.
+  bool store_secret = false;
+  // Store where the set bits are, compressed with zstd: smaller while less than about a tenth of
+  // them is set. Such a snapshot can be opened, but not mapped.
+  bool sparse = false;
+  // The time of creation that the file tells, in seconds since 1970; none: now. With a fixed one,
+  // the same filter gives the same bytes.
+  std::optional<std::uint64_t> created = std::nullopt;
+};
+
+// Into a file: a temporary one beside the path is written, synced and renamed, and its directory
+// synced, so that the path holds the old snapshot or the new one, whole, whatever happens. On
+// failure the old file is as it was and the temporary one is gone. A symbolic link is followed; the
+// old file's permissions are kept.
+template <Saveable F>
+Result<void> save(const F& filter, const std::string& path, const SaveOptions& options = {});
+// To wherever bytes go.
+template <Saveable F>
+Result<void> save(const F& filter, ByteSink& sink, const SaveOptions& options = {});
+
+struct OpenOptions {
+  // Of a keyed filter. Needed unless the file holds it; checked in any case.
+  std::optional<SecretKey> secret = std::nullopt;
+  // Filters that take more memory are refused with too_large.
+  std::uint64_t max_bytes = std::uint64_t{1} << 40;
+  // The memory that the filter gets.
+  StorageOptions storage = {};
+};
+
+// Reads and verifies everything. Fails with incompatible if the file holds another kind than F.
+// Throws std::bad_alloc when memory is short.
+template <Saveable F = AnyFilter>
+Result<F> open(const std::string& path, const OpenOptions& options = {});
+// From wherever bytes come; reads the snapshot and not a byte beyond.
+template <Saveable F = AnyFilter>
+Result<F> open(ByteSource& source, const OpenOptions& options = {});
+
+enum class Verify : std::uint8_t {
+  at_once,  // reads the whole file
+  later,    // checks header and sizes only; the bits when Mapped::verify() is called
+};
+
+struct MapOptions {
+  Verify verify = Verify::at_once;
+  // As in OpenOptions.
+  std::optional<SecretKey> secret = std::nullopt;
+};
+
+// A snapshot that is used where it lies, in a file: read-only, shared between processes, without
+// loading. The file must not be changed or truncated meanwhile; replacing it, as save() does, is
+// fine.
+template <Saveable F>
+class Mapped {
+ public:
+  [[nodiscard]] const F& operator*() const noexcept { return filter_; }
+  [[nodiscard]] const F* operator->() const noexcept { return &filter_; }
+
+  // Compares the bits with their checksums: all, or one chunk, so that somebody can do it little by
+  // little or in the background. Any number of threads.
+  [[nodiscard]] Result<void> verify() const;
+  // Requires: chunk < chunk_count().
+  [[nodiscard]] Result<void> verify_chunk(std::uint64_t chunk) const;
+  [[nodiscard]] std::uint64_t chunk_count() const noexcept { return chunks_.size(); }
+
+ private:
+  struct Chunk {
+    std::uint64_t offset;  // in the file
+    std::uint64_t bytes;
+    std::uint64_t checksum;
+  };
+
+  Mapped(Storage file, std::string name, std::vector<Chunk> chunks, F filter)
+      : file_(std::move(file)),
+        name_(std::move(name)),
+        chunks_(std::move(chunks)),
+        filter_(std::move(filter)) {}
+
+  friend struct detail::SnapshotAccess;
+
+  Storage file_;
+  std::string name_;
+  std::vector<Chunk> chunks_;
+  F filter_;  // refers to file_
+};
+
+// Fails with unsupported if the snapshot is sparse or a delta, and on machines that do not keep the
+// least byte first.
+template <Saveable F = AnyFilter>
+Result<Mapped<F>> map(const std::string& path, const MapOptions& options = {});
+
+// What a snapshot says of itself.
+struct SnapshotInfo {
+  struct Section {
+    std::uint64_t bytes = 0;
+    std::uint64_t set_bits = 0;
+    std::optional<BlockedParams> link;  // of a scalable filter
+    std::uint64_t insertions = 0;       // counted, into that link
+  };
+
+  std::uint16_t format_version = 0;
+  Kind kind{};
+  bool is_delta = false;
+  bool is_sparse = false;
+  HashAlgorithm algorithm{};
+  std::uint64_t fingerprint = 0;  // Hasher::fingerprint()
+  bool has_secret = false;        // in the file
+  std::uint64_t created = 0;      // seconds since 1970
+  std::variant<BloomParams, BlockedParams, SplitBlockParams, ScalableParams> params;
+  std::vector<Section> sections;
+  std::uint64_t filter_bytes = 0;  // what opening it takes
+  std::uint64_t file_bytes = 0;
+};
+
+// Reads header and trailer, and verifies these; not the bits.
+Result<SnapshotInfo> peek(const std::string& path);
+
+// Reads and verifies everything, and keeps nothing: memory for one chunk.
+Result<void> verify(const std::string& path);
+Result<void> verify(ByteSource& source);
+
+// --- Deltas
+// ----------------------------------------------------------------------------------------
+//
+// Bits are only ever set, so filters of one geometry and hasher are a grow-only set: what two
+// replicas tell each other may come late, twice or in any order, and in the end both hold the same.
+// A delta is a snapshot of the changes only.
+
+// How many bits each cache line of a filter had at a moment: two bytes per line, and enough to see
+// later which lines have changed, since a line that changed has more. Take the mark before you save
+// the snapshot that it stands for. Not to be used across clear().
+class Mark {
+ public:
+  template <Saveable F>
+  explicit Mark(const F& filter);
+
+ private:
+  friend struct detail::SnapshotAccess;
+
+  struct State;
+  std::shared_ptr<const State> state_;
+};
+
+// What the filter has and `since` lacks, `since` being an older snapshot of it, for example mapped.
+// Fails with incompatible unless params and hasher are equal.
+template <Saveable F>
+Result<void> save_delta(const F& filter, const F& since, ByteSink& sink,
+                        const SaveOptions& options = {});
+template <Saveable F>
+Result<void> save_delta(const F& filter, const F& since, const std::string& path,
+                        const SaveOptions& options = {});
+// The lines that have changed since the mark. Needs no older bits, but gives larger deltas.
+template <Saveable F>
+Result<void> save_delta(const F& filter, const Mark& since, ByteSink& sink,
+                        const SaveOptions& options = {});
+template <Saveable F>
+Result<void> save_delta(const F& filter, const Mark& since, const std::string& path,
+                        const SaveOptions& options = {});
+
+// Adds what the delta, or a whole snapshot, holds. Fails with incompatible unless params and hasher
+// are equal; changes nothing unless all of it is valid.
+template <Saveable F>
+Result<void> apply_delta(F& filter, const std::string& path);
+template <Saveable F>
+Result<void> apply_delta(F& filter, ByteSource& source);
+
+}  // namespace probably

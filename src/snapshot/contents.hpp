@@ -1,0 +1,228 @@
+// Between filters and headers: what a kind writes into one, and how it comes back.
+//
+//   contents_of(filter)               header and bits of a filter
+//   geometry_of<F>(header, name)      its params, validated against the sizes in the header
+//   assemble<F>(header, ...)          a filter over memory that holds its bits
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "endian.hpp"
+#include "probably/snapshot.hpp"
+#include "snapshot/body.hpp"
+#include "text.hpp"
+
+namespace probably::detail {
+
+// The one door to what filters and hashers keep to themselves.
+struct SnapshotAccess {
+  static SecretKey secret_of(const Hasher& hasher) noexcept {
+    SecretKey secret{};
+    store_little_endian(secret.data(), hasher.secret_[0]);
+    store_little_endian(secret.data() + 8, hasher.secret_[1]);
+    return secret;
+  }
+  template <class P>
+  static std::uint64_t* words_of(BitFilter<P>& filter) noexcept {
+    return filter.words();
+  }
+  static std::uint64_t* words_of(ScalableBloom& filter, std::uint32_t link) noexcept {
+    return filter.chain_->link(link).filter.words();
+  }
+  template <class P>
+  static Result<BitFilter<P>> adopt(const P& params, const Hasher& hasher, Storage storage) {
+    return BitFilter<P>::adopt_any(params, hasher, std::move(storage));
+  }
+  static ScalableBloom from_links(const ScalableParams& params, const StorageOptions& options,
+                                  std::vector<std::pair<BlockedBloom, std::uint64_t>> links) {
+    std::vector<ScalableBloom::StoredLink> stored;
+    for (auto& [filter, insertions] : links) stored.push_back({std::move(filter), insertions});
+    return ScalableBloom::from_links(params, options, std::move(stored));
+  }
+  template <Saveable F>
+  using Chunk = typename Mapped<F>::Chunk;
+  template <Saveable F>
+  static Mapped<F> mapped(Storage file, std::string name, std::vector<Chunk<F>> chunks, F filter) {
+    return Mapped<F>(std::move(file), std::move(name), std::move(chunks), std::move(filter));
+  }
+  using MarkState = Mark::State;
+  static const MarkState& state_of(const Mark& mark) noexcept { return *mark.state_; }
+  static Result<void> reach(ScalableBloom& filter, std::span<const BlockedParams> links) {
+    return filter.reach(links);
+  }
+  static void recount(ScalableBloom& filter, std::uint32_t link) noexcept {
+    filter.recount(link);
+    filter.prepare_next();
+  }
+};
+
+using ParamFields = std::array<std::uint64_t, 3>;
+
+inline ParamFields fields_of(const BloomParams& params) { return {params.bits, params.hashes, 0}; }
+inline ParamFields fields_of(const BlockedParams& params) {
+  return {params.lines, params.slices, 0};
+}
+inline ParamFields fields_of(const SplitBlockParams& params) { return {params.blocks, 0, 0}; }
+inline ParamFields fields_of(const ScalableParams& params) {
+  return {params.first_keys, std::bit_cast<std::uint64_t>(params.fpr), params.growth};
+}
+
+// Narrowed fields that do not fit are met by what comes out being written differently.
+inline void from_fields(const ParamFields& fields, BloomParams& params) {
+  params = {fields[0], static_cast<std::uint32_t>(fields[1])};
+}
+inline void from_fields(const ParamFields& fields, BlockedParams& params) {
+  params = {fields[0], static_cast<std::uint32_t>(fields[1])};
+}
+inline void from_fields(const ParamFields& fields, SplitBlockParams& params) {
+  params = {fields[0]};
+}
+inline void from_fields(const ParamFields& fields, ScalableParams& params) {
+  params = {fields[0], std::bit_cast<double>(fields[1]), static_cast<std::uint32_t>(fields[2])};
+}
+
+template <class Params>
+Result<Params> params_from(const ParamFields& fields, const std::string& name) {
+  Params params;
+  from_fields(fields, params);
+  if (fields_of(params) != fields) return corrupt(name, "its parameters are out of range");
+  if (auto valid = params.validate(); !valid) return corrupt(name, valid.error().message);
+  return params;
+}
+
+// --- Filters of one array of bits
+// ------------------------------------------------------------------
+
+template <class F>
+inline constexpr bool is_bit_filter = false;
+template <class P>
+inline constexpr bool is_bit_filter<BitFilter<P>> = true;
+
+inline void describe_hasher(const Hasher& hasher, Header& header) {
+  header.algorithm = hasher.algorithm();
+  header.fingerprint = hasher.fingerprint();
+  if (hasher.algorithm() == HashAlgorithm::siphash24) header.secret_state = SecretState::withheld;
+}
+
+template <class P>
+Contents contents_of(const BitFilter<P>& filter) {
+  Contents contents;
+  contents.header.kind = kind_of<BitFilter<P>>;
+  contents.header.params = fields_of(filter.params());
+  contents.header.sections = {{.bytes = filter.size_bytes()}};
+  contents.words = {filter.storage().words()};
+  describe_hasher(filter.hasher(), contents.header);
+  return contents;
+}
+
+inline Contents contents_of(const ScalableBloom& filter) {
+  Contents contents;
+  contents.header.kind = Kind::scalable;
+  contents.header.params = fields_of(filter.params());
+  describe_hasher(filter.hasher(), contents.header);
+  const std::uint32_t count = filter.link_count();
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const BlockedBloom& link = filter.link(i);
+    contents.header.sections.push_back({.bytes = link.size_bytes(),
+                                        .lines = link.params().lines,
+                                        .slices = link.params().slices,
+                                        .inserted = filter.link_insertions(i)});
+    contents.words.push_back(link.storage().words());
+  }
+  return contents;
+}
+
+inline Contents contents_of(const AnyFilter& filter) {
+  return filter.visit([](const auto& inside) { return contents_of(inside); });
+}
+
+// Completes what contents_of() left to the caller.
+void apply_options(const Hasher& hasher, const SaveOptions& options, Header& header);
+
+// --- And back
+// --------------------------------------------------------------------------------------
+
+template <class F>
+struct Geometry {
+  typename F::Params params;
+  std::vector<BlockedParams> links;  // of a scalable filter
+};
+
+template <Filter F>
+Result<Geometry<F>> geometry_of(const Header& header, const std::string& name) {
+  const auto params = params_from<typename F::Params>(header.params, name);
+  if (!params) return params.error();
+  Geometry<F> geometry{*params, {}};
+  if constexpr (is_bit_filter<F>) {
+    if (header.sections != std::vector<Section>{{.bytes = params->size_bytes()}}) {
+      return corrupt(name, "its parameters and the size of its bits contradict each other");
+    }
+  } else {
+    if (header.sections.size() > ScalableBloom::kMaxLinks) {
+      return corrupt(name, "it has " + text(std::uint64_t{header.sections.size()}) + " links");
+    }
+    for (const Section& section : header.sections) {
+      const auto link = params_from<BlockedParams>({section.lines, section.slices, 0}, name);
+      if (!link) return link.error();
+      if (link->size_bytes() != section.bytes || section.inserted > kMaxKeys) {
+        return corrupt(name, "a link's parameters and the size of its bits contradict each other");
+      }
+      geometry.links.push_back(*link);
+    }
+  }
+  return geometry;
+}
+
+// Calls work.operator()<F>() with the filter type of that kind.
+template <class Work>
+auto with_kind(Kind kind, Work&& work) {
+  switch (kind) {
+    case Kind::bloom:
+      return work.template operator()<Bloom>();
+    case Kind::blocked:
+      return work.template operator()<BlockedBloom>();
+    case Kind::split_block:
+      return work.template operator()<SplitBlockBloom>();
+    case Kind::scalable:
+      break;
+  }
+  return work.template operator()<ScalableBloom>();
+}
+
+// Whatever the kind.
+inline Result<void> check_geometry(const Header& header, const std::string& name) {
+  return with_kind(header.kind, [&]<class F>() -> Result<void> {
+    const auto geometry = geometry_of<F>(header, name);
+    if (!geometry) return geometry.error();
+    return {};
+  });
+}
+
+// The hasher that a header tells of, if it is complete with the user's secret.
+Result<Hasher> hasher_of(const Header& header, const std::optional<SecretKey>& secret,
+                         const std::string& name);
+
+// Requires: there is storage for each section.
+template <Filter F>
+Result<F> assemble(const Geometry<F>& geometry, const Header& header, const Hasher& hasher,
+                   std::vector<Storage> sections, const StorageOptions& options) {
+  if constexpr (is_bit_filter<F>) {
+    return SnapshotAccess::adopt(geometry.params, hasher, std::move(sections.front()));
+  } else {
+    std::vector<std::pair<BlockedBloom, std::uint64_t>> links;
+    for (std::size_t i = 0; i < sections.size(); ++i) {
+      auto link = SnapshotAccess::adopt(geometry.links[i], hasher, std::move(sections[i]));
+      if (!link) return link.error();
+      links.emplace_back(*std::move(link), header.sections[i].inserted);
+    }
+    return SnapshotAccess::from_links(geometry.params, options, std::move(links));
+  }
+}
+
+}  // namespace probably::detail

@@ -1,0 +1,242 @@
+#include <bit>
+
+#include "probably/detail/atomic.hpp"
+#include "probably/snapshot.hpp"
+#include "snapshot/contents.hpp"
+#include "snapshot/file.hpp"
+
+namespace probably {
+
+using detail::Contents;
+using detail::Encoding;
+using detail::Extent;
+using detail::FileSource;
+using detail::Header;
+using detail::Section;
+using detail::SnapshotAccess;
+
+namespace {
+
+constexpr std::size_t kLineWords = kCacheLineBytes / sizeof(std::uint64_t);
+
+// Whether bits mean the same in both, as far as both have them.
+Result<void> expect_same(const Header& mine, const Header& theirs) {
+  if (mine.kind != theirs.kind || mine.params != theirs.params) {
+    return Error{ErrorCode::incompatible,
+                 "The delta is of a filter of another kind or with other params."};
+  }
+  if (mine.algorithm != theirs.algorithm || mine.fingerprint != theirs.fingerprint) {
+    return Error{ErrorCode::incompatible, "The delta is of a filter with another hasher."};
+  }
+  for (std::size_t i = 0; i < std::min(mine.sections.size(), theirs.sections.size()); ++i) {
+    const Section& a = mine.sections[i];
+    const Section& b = theirs.sections[i];
+    if (a.bytes != b.bytes || a.lines != b.lines || a.slices != b.slices) {
+      return Error{ErrorCode::incompatible, "The delta is of a filter whose links differ."};
+    }
+  }
+  return {};
+}
+
+// Line by line, the last of which may be shorter: one number of set bits each.
+template <class Work>
+void for_each_line(std::span<const std::uint64_t> words, Work&& work) {
+  for (std::size_t line = 0; line * kLineWords < words.size(); ++line) {
+    std::uint16_t bits = 0;
+    for (std::size_t i = line * kLineWords; i < std::min((line + 1) * kLineWords, words.size());
+         ++i) {
+      bits = static_cast<std::uint16_t>(bits + std::popcount(detail::load_relaxed(words[i])));
+    }
+    work(line, bits);
+  }
+}
+
+Result<void> write_delta(Contents contents, const Hasher& hasher, const Header& since,
+                         const SaveOptions& options, ByteSink& sink,
+                         const detail::ForgetKnown& forget_known) {
+  if (auto same = expect_same(contents.header, since); !same) return same;
+  detail::apply_options(hasher, options, contents.header);
+  contents.header.encoding = Encoding::sparse;
+  contents.header.extent = Extent::delta;
+  return detail::write_snapshot(contents, sink, forget_known);
+}
+
+// Passes bytes on and keeps them.
+class RecordingSource final : public ByteSource {
+ public:
+  explicit RecordingSource(ByteSource& source) noexcept : source_(source) {}
+  Result<std::size_t> read(std::span<std::byte> room) override {
+    auto count = source_.read(room);
+    if (count)
+      bytes_.insert(bytes_.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(*count));
+    return count;
+  }
+  [[nodiscard]] std::optional<std::uint64_t> bytes_left() const override {
+    return source_.bytes_left();
+  }
+  [[nodiscard]] std::string name() const override { return source_.name(); }
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
+
+ private:
+  ByteSource& source_;
+  std::vector<std::byte> bytes_;
+};
+
+// Reads it all once, so that whatever is wrong is found before anything changes.
+template <Saveable F>
+Result<Header> expect_valid(const F& filter, ByteSource& source) {
+  auto header = detail::read_header(source);
+  if (!header) return header;
+  if (auto valid = detail::check_geometry(*header, source.name()); !valid) return valid.error();
+  if (auto same = expect_same(detail::contents_of(filter).header, *header); !same) {
+    return same.error();
+  }
+  if (auto read = detail::read_body(source, *header, [](auto&&...) {}); !read) return read.error();
+  return header;
+}
+
+void set_missing_bits(std::uint64_t* to, std::span<const std::uint64_t> words) noexcept {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::uint64_t missing = words[i] & ~detail::load_relaxed(to[i]);
+    if (missing != 0) detail::set_bits(to[i], missing);
+  }
+}
+
+// Reads what was found to be valid.
+template <class P>
+Result<void> add(BitFilter<P>& filter, const Header& header, ByteSource& source) {
+  return detail::read_body(source, header, [&](std::size_t, std::uint64_t first_word, auto words) {
+    set_missing_bits(SnapshotAccess::words_of(filter) + first_word, words);
+  });
+}
+
+Result<void> add(ScalableBloom& filter, const Header& header, ByteSource& source) {
+  const auto geometry = detail::geometry_of<ScalableBloom>(header, source.name());
+  if (!geometry) return geometry.error();
+  if (auto reached = SnapshotAccess::reach(filter, geometry->links); !reached) return reached;
+  auto done = detail::read_body(
+      source, header, [&](std::size_t section, std::uint64_t first_word, auto words) {
+        const auto link = static_cast<std::uint32_t>(section);
+        set_missing_bits(SnapshotAccess::words_of(filter, link) + first_word, words);
+      });
+  for (std::uint32_t i = 0; i < header.sections.size(); ++i) SnapshotAccess::recount(filter, i);
+  return done;
+}
+
+Result<void> add(AnyFilter& filter, const Header& header, ByteSource& source) {
+  return filter.visit([&](auto& inside) { return add(inside, header, source); });
+}
+
+// Again from the start: header, which is known, and the rest.
+template <Saveable F>
+Result<void> add_again(F& filter, const Header& header, ByteSource& source) {
+  detail::HeaderBytes known;
+  if (auto got = detail::read_all(source, known); !got) return got;
+  return add(filter, header, source);
+}
+
+}  // namespace
+
+struct Mark::State {
+  Header header;
+  std::vector<std::vector<std::uint16_t>> line_bits;  // of each section
+};
+
+template <Saveable F>
+Mark::Mark(const F& filter) {
+  auto state = std::make_shared<State>();
+  const Contents contents = detail::contents_of(filter);
+  state->header = contents.header;
+  for (std::size_t i = 0; i < contents.words.size(); ++i) {
+    const std::span words(contents.words[i], contents.header.sections[i].bytes / 8);
+    auto& lines = state->line_bits.emplace_back();
+    lines.reserve(words.size() / kLineWords + 1);
+    for_each_line(words, [&](std::size_t, std::uint16_t bits) { lines.push_back(bits); });
+  }
+  state_ = std::move(state);
+}
+
+template <Saveable F>
+Result<void> save_delta(const F& filter, const F& since, ByteSink& sink,
+                        const SaveOptions& options) {
+  const Contents old = detail::contents_of(since);
+  return write_delta(
+      detail::contents_of(filter), filter.hasher(), old.header, options, sink,
+      [&old](std::size_t section, std::uint64_t first_word, std::span<std::uint64_t> words) {
+        if (section >= old.words.size()) return;
+        const std::uint64_t* const known = old.words[section] + first_word;
+        for (std::size_t i = 0; i < words.size(); ++i) words[i] &= ~detail::load_relaxed(known[i]);
+      });
+}
+
+template <Saveable F>
+Result<void> save_delta(const F& filter, const Mark& since, ByteSink& sink,
+                        const SaveOptions& options) {
+  const auto& state = SnapshotAccess::state_of(since);
+  return write_delta(
+      detail::contents_of(filter), filter.hasher(), state.header, options, sink,
+      [&state](std::size_t section, std::uint64_t first_word, std::span<std::uint64_t> words) {
+        if (section >= state.line_bits.size()) return;
+        const std::uint16_t* const known =
+            state.line_bits[section].data() + first_word / kLineWords;
+        for_each_line(words, [&](std::size_t line, std::uint16_t bits) {
+          if (bits != known[line]) return;
+          const std::size_t begin = line * kLineWords;
+          std::ranges::fill(words.subspan(begin, std::min(kLineWords, words.size() - begin)), 0);
+        });
+      });
+}
+
+template <Saveable F>
+Result<void> save_delta(const F& filter, const F& since, const std::string& path,
+                        const SaveOptions& options) {
+  return detail::replace_file(
+      path, [&](ByteSink& sink) { return save_delta(filter, since, sink, options); });
+}
+
+template <Saveable F>
+Result<void> save_delta(const F& filter, const Mark& since, const std::string& path,
+                        const SaveOptions& options) {
+  return detail::replace_file(
+      path, [&](ByteSink& sink) { return save_delta(filter, since, sink, options); });
+}
+
+template <Saveable F>
+Result<void> apply_delta(F& filter, ByteSource& source) {
+  RecordingSource recorded(source);
+  const auto header = expect_valid(filter, recorded);
+  if (!header) return header.error();
+  BufferSource again(recorded.bytes());
+  return add_again(filter, *header, again);
+}
+
+template <Saveable F>
+Result<void> apply_delta(F& filter, const std::string& path) {
+  return detail::from_file(path, [&](FileSource& source) -> Result<void> {
+    const auto header = expect_valid(filter, source);
+    if (!header) return header.error();
+    if (auto ended = detail::expect_end(source); !ended) return ended;
+    source.seek(0);
+    return add_again(filter, *header, source);
+  });
+}
+
+// --- Instances
+// -------------------------------------------------------------------------------------
+
+#define PROBABLY_INSTANTIATE(F)                                                                    \
+  template Mark::Mark(const F&);                                                                   \
+  template Result<void> save_delta(const F&, const F&, ByteSink&, const SaveOptions&);             \
+  template Result<void> save_delta(const F&, const F&, const std::string&, const SaveOptions&);    \
+  template Result<void> save_delta(const F&, const Mark&, ByteSink&, const SaveOptions&);          \
+  template Result<void> save_delta(const F&, const Mark&, const std::string&, const SaveOptions&); \
+  template Result<void> apply_delta(F&, ByteSource&);                                              \
+  template Result<void> apply_delta(F&, const std::string&)
+
+PROBABLY_INSTANTIATE(Bloom);
+PROBABLY_INSTANTIATE(BlockedBloom);
+PROBABLY_INSTANTIATE(SplitBlockBloom);
+PROBABLY_INSTANTIATE(ScalableBloom);
+PROBABLY_INSTANTIATE(AnyFilter);
+
+}  // namespace probably
