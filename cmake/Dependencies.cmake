@@ -6,6 +6,7 @@ find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 pkg_check_modules(probably_hwy REQUIRED IMPORTED_TARGET GLOBAL libhwy)
 pkg_check_modules(probably_xxhash REQUIRED IMPORTED_TARGET GLOBAL libxxhash)
+pkg_check_modules(probably_zlib REQUIRED IMPORTED_TARGET GLOBAL zlib)
 pkg_check_modules(probably_zstd REQUIRED IMPORTED_TARGET GLOBAL libzstd)
 
 if(PROBABLY_NUMA STREQUAL "AUTO")

@@ -16,12 +16,4 @@ Result<void> AnyFilter::merge(const AnyFilter& other) {
   });
 }
 
-void AnyFilter::contains_each(const detail::KeySource& keys, bool* out) const noexcept {
-  visit([&](const auto& filter) { filter.contains_each(keys, out); });
-}
-
-std::uint64_t AnyFilter::insert_each(const detail::KeySource& keys, bool* was_new) noexcept {
-  return visit([&](auto& filter) { return filter.insert_each(keys, was_new); });
-}
-
 }  // namespace probably

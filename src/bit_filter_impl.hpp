@@ -13,6 +13,7 @@
 #include "probably/bit_filter.hpp"
 #include "simd/kernels.hpp"
 #include "sizing.hpp"
+#include "walk_impl.hpp"
 
 namespace probably {
 
@@ -63,18 +64,17 @@ Result<BitFilter<P>> BitFilter<P>::adopt_any(const P& params, const Hasher& hash
 }
 
 template <class P>
-void BitFilter<P>::contains_each(const detail::KeySource& keys, bool* out) const noexcept {
+void BitFilter<P>::contains_each(const KeySource& keys, bool* out) const noexcept {
   detail::contains_batch(layout_, storage_.words(), keys, out);
 }
 
 template <class P>
-std::uint64_t BitFilter<P>::insert_each(const detail::KeySource& keys, bool* was_new) noexcept {
+std::uint64_t BitFilter<P>::insert_each(const KeySource& keys, bool* was_new) noexcept {
   return detail::insert_batch(layout_, words(), keys, was_new);
 }
 
 template <class P>
-std::uint64_t BitFilter<P>::insert_bulk_each(const detail::KeySource& keys,
-                                             const BulkOptions& options) {
+std::uint64_t BitFilter<P>::insert_bulk_each(const KeySource& keys, const BulkOptions& options) {
   if constexpr (detail::LineLayout<Layout>) {
     return detail::insert_bulk(layout_, words(), params_.size_bytes(), keys, options);
   } else {

@@ -1,11 +1,14 @@
-// SipHash-2-4, MurmurHash3 x64 128 and FNV-1a, each as one function of bytes.
+// SipHash-2-4, MurmurHash3 x64 128, MurmurHash64A, FNV-1 and FNV-1a, each as one function of bytes.
 //
-// XXH3 and XXH64 come from xxHash. These three are small enough to be read here.
+// XXH3 and XXH64 come from xxHash. These are small enough to be read here.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "endian.hpp"
@@ -80,9 +83,9 @@ class SipHash24 {
 }
 
 // Appleby's MurmurHash3, the variant for 64-bit machines. `low` holds the first 8 bytes of its
-// output, `high` the others.
-[[nodiscard]] inline Wide murmur3_x64_128(std::span<const std::byte> bytes,
-                                          std::uint32_t seed) noexcept {
+// output, `high` the others. With `last`, of the bytes followed by that one.
+[[nodiscard]] inline Wide murmur3_x64_128(std::span<const std::byte> bytes, std::uint32_t seed,
+                                          std::optional<std::byte> last = std::nullopt) noexcept {
   constexpr std::uint64_t kFirst = 0x87c37b91114253d5;
   constexpr std::uint64_t kSecond = 0x4cf5ad432745937f;
   const auto scramble_low = [](std::uint64_t word) {
@@ -92,14 +95,25 @@ class SipHash24 {
     return std::rotl(word * kSecond, 33) * kFirst;
   };
 
-  const std::uint64_t length = bytes.size();
+  const std::uint64_t length = bytes.size() + (last ? 1 : 0);
   std::uint64_t low = seed;
   std::uint64_t high = seed;
-  for (; bytes.size() >= 16; bytes = bytes.subspan(16)) {
-    low ^= scramble_low(load_little_endian<std::uint64_t>(bytes.data()));
+  const auto absorb = [&](const std::byte* block) {
+    low ^= scramble_low(load_little_endian<std::uint64_t>(block));
     low = (std::rotl(low, 27) + high) * 5 + 0x52dce729;
-    high ^= scramble_high(load_little_endian<std::uint64_t>(bytes.data() + 8));
+    high ^= scramble_high(load_little_endian<std::uint64_t>(block + 8));
     high = (std::rotl(high, 31) + low) * 5 + 0x38495ab5;
+  };
+  for (; bytes.size() >= 16; bytes = bytes.subspan(16)) absorb(bytes.data());
+  std::array<std::byte, 16> with_last;
+  if (last) {
+    std::copy(bytes.begin(), bytes.end(), with_last.begin());
+    with_last[bytes.size()] = *last;
+    bytes = std::span(with_last).first(bytes.size() + 1);
+    if (bytes.size() == 16) {
+      absorb(bytes.data());
+      bytes = {};
+    }
   }
   // A missing half is a word of zeros, which scrambles to zero and changes nothing.
   const std::size_t in_low = bytes.size() < 8 ? bytes.size() : 8;
@@ -124,6 +138,30 @@ class SipHash24 {
     hash = (hash ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001b3;
   }
   return hash;
+}
+
+// The variant that multiplies first.
+[[nodiscard]] inline std::uint64_t fnv1(std::span<const std::byte> bytes) noexcept {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const std::byte byte : bytes) {
+    hash = (hash * 0x100000001b3) ^ std::to_integer<std::uint64_t>(byte);
+  }
+  return hash;
+}
+
+// Appleby's MurmurHash2 for 64-bit machines.
+[[nodiscard]] inline std::uint64_t murmur64a(std::span<const std::byte> bytes,
+                                             std::uint64_t seed) noexcept {
+  constexpr std::uint64_t kFactor = 0xc6a4a7935bd1e995;
+  std::uint64_t hash = seed ^ (bytes.size() * kFactor);
+  for (; bytes.size() >= 8; bytes = bytes.subspan(8)) {
+    std::uint64_t word = load_little_endian<std::uint64_t>(bytes.data()) * kFactor;
+    word = (word ^ (word >> 47)) * kFactor;
+    hash = (hash ^ word) * kFactor;
+  }
+  if (!bytes.empty()) hash = (hash ^ load_rest(bytes)) * kFactor;
+  hash = (hash ^ (hash >> 47)) * kFactor;
+  return hash ^ (hash >> 47);
 }
 
 }  // namespace probably::detail

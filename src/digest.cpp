@@ -67,6 +67,8 @@ std::string_view name(HashAlgorithm algorithm) noexcept {
       return "xxh64";
     case HashAlgorithm::fnv1a:
       return "fnv1a";
+    case HashAlgorithm::scheme:
+      return "scheme";
   }
   return "unknown";
 }
@@ -144,6 +146,7 @@ Digest Hasher::digest_bytes_otherwise(std::span<const std::byte> bytes) const no
       return Digest(XXH64(bytes.data(), bytes.size(), secret_[0]));
     case HashAlgorithm::xxh3:
     case HashAlgorithm::fnv1a:
+    case HashAlgorithm::scheme:
       break;
   }
   return Digest(detail::fnv1a(bytes));

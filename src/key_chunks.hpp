@@ -11,7 +11,7 @@
 namespace probably::detail {
 
 // An array of digests that are not set to zero first, which would cost more than a short batch.
-template <std::size_t Size>
+template <std::size_t Size, class Digest = probably::Digest>
 union DigestRoom {
   std::array<Digest, Size> digests;
 
@@ -23,9 +23,9 @@ union DigestRoom {
 };
 
 // Calls use(digests, number of the first) for the keys in order, at most Chunk at a time.
-template <std::size_t Chunk, class Use>
-void for_each_chunk(const KeySource& keys, Use&& use) noexcept {
-  DigestRoom<Chunk> room;
+template <std::size_t Chunk, class H, class Use>
+void for_each_chunk(const BasicKeySource<H>& keys, Use&& use) noexcept {
+  DigestRoom<Chunk, typename H::Digest> room;
   for (std::size_t first = 0; first < keys.size(); first += Chunk) {
     use(keys.take(first, room.first(std::min(Chunk, keys.size() - first))), first);
   }

@@ -13,12 +13,16 @@
 #include <utility>
 #include <variant>
 
-#include "probably/detail/key_verbs.hpp"
+#include "probably/batch.hpp"
 #include "probably/kinds.hpp"
 
 namespace probably {
 
-class AnyFilter : public detail::KeyVerbs<AnyFilter> {
+// A key that every kind takes: filters of other software know no types of yours.
+template <class T>
+concept PlainKey = (BytesKey<T> || IntegerKey<T>)&&!CustomKey<T> && !detail::WideInteger<T>;
+
+class AnyFilter {
  public:
   template <Filter F>
   AnyFilter(F filter) noexcept : filter_(std::move(filter)) {}  // NOLINT: stands for its filter
@@ -33,16 +37,31 @@ class AnyFilter : public detail::KeyVerbs<AnyFilter> {
     return std::visit(std::forward<Work>(work), filter_);
   }
 
-  using detail::KeyVerbs<AnyFilter>::insert;
-  using detail::KeyVerbs<AnyFilter>::contains;
-
   // Returns whether the key was new.
-  bool insert(Digest digest) noexcept {
-    return visit([&](auto& filter) { return filter.insert(digest); });
+  template <PlainKey K>
+  bool insert(const K& key) noexcept {
+    return visit([&](auto& filter) { return filter.insert(key); });
   }
   // False means no, for certain. True means probably.
-  [[nodiscard]] bool contains(Digest digest) const noexcept {
-    return visit([&](const auto& filter) { return filter.contains(digest); });
+  template <PlainKey K>
+  [[nodiscard]] bool contains(const K& key) const noexcept {
+    return visit([&](const auto& filter) { return filter.contains(key); });
+  }
+
+  // The same for many keys: a span of them, or packed strings.
+  // Requires, checked in all builds: out.size() == keys.size(), was_new.size() likewise.
+  template <Batch B>
+  void contains(const B& keys, std::span<bool> out) const noexcept {
+    visit([&](const auto& filter) { filter.contains(keys, out); });
+  }
+  // Returns how many keys were new.
+  template <Batch B>
+  std::uint64_t insert(const B& keys) noexcept {
+    return visit([&](auto& filter) { return filter.insert(keys); });
+  }
+  template <Batch B>
+  std::uint64_t insert(const B& keys, std::span<bool> was_new) noexcept {
+    return visit([&](auto& filter) { return filter.insert(keys, was_new); });
   }
 
   // Fails with incompatible, changing nothing, unless kind, params and hasher are equal.
@@ -68,8 +87,8 @@ class AnyFilter : public detail::KeyVerbs<AnyFilter> {
   [[nodiscard]] Kind kind() const noexcept {
     return visit([]<class F>(const F&) { return kind_of<F>; });
   }
-  [[nodiscard]] const Hasher& hasher() const noexcept {
-    return visit([](const auto& filter) -> const Hasher& { return filter.hasher(); });
+  [[nodiscard]] HashAlgorithm hash_algorithm() const noexcept {
+    return visit([](const auto& filter) { return filter.hasher().algorithm(); });
   }
   [[nodiscard]] std::uint64_t size_bytes() const noexcept {
     return visit([](const auto& filter) { return filter.size_bytes(); });
@@ -91,10 +110,6 @@ class AnyFilter : public detail::KeyVerbs<AnyFilter> {
   }
 
  private:
-  friend class detail::KeyVerbs<AnyFilter>;
-  void contains_each(const detail::KeySource& keys, bool* out) const noexcept;
-  std::uint64_t insert_each(const detail::KeySource& keys, bool* was_new) noexcept;
-
   template <class Tuple>
   struct VariantOf;
   template <class... Filters>

@@ -67,22 +67,23 @@ struct BulkOptions {
 namespace detail {
 
 // Digests of keys that somebody knows the type of: from number `first` on.
-using HashKeys = void (*)(const Hasher&, const void* keys, std::size_t first,
-                          std::span<Digest> out) noexcept;
+template <class H>
+using HashKeys = void (*)(const H&, const void* keys, std::size_t first,
+                          std::span<typename H::Digest> out) noexcept;
 
 // Each user's own, since his flags compile them.
 inline namespace PROBABLY_TARGET_NAMESPACE {
 
-template <class K>
-void hash_span(const Hasher& hasher, const void* keys, std::size_t first,
-               std::span<Digest> out) noexcept {
+template <class H, class K>
+void hash_span(const H& hasher, const void* keys, std::size_t first,
+               std::span<typename H::Digest> out) noexcept {
   const auto* const some = static_cast<const K*>(keys) + first;
   hasher.digest_each(out.data(), out.size(), [some](std::size_t i) -> const K& { return some[i]; });
 }
 
-template <class Offset>
-void hash_packed(const Hasher& hasher, const void* keys, std::size_t first,
-                 std::span<Digest> out) noexcept {
+template <class H, class Offset>
+void hash_packed(const H& hasher, const void* keys, std::size_t first,
+                 std::span<typename H::Digest> out) noexcept {
   const auto& strings = *static_cast<const PackedStrings<Offset>*>(keys);
   hasher.digest_each(out.data(), out.size(), [&](std::size_t i) { return strings[first + i]; });
 }
@@ -91,24 +92,27 @@ void hash_packed(const Hasher& hasher, const void* keys, std::size_t first,
 
 // The digests of a batch: given, or made of keys a few at a time. It refers to the keys and to the
 // hasher, and lives as long as the call.
-class KeySource {
+template <class H>
+class BasicKeySource {
  public:
-  explicit KeySource(std::span<const Digest> digests) noexcept
+  using Digest = typename H::Digest;
+
+  explicit BasicKeySource(std::span<const Digest> digests) noexcept
       : keys_(digests.data()), size_(digests.size()) {}
 
   template <BatchKey K, std::size_t N>
-  PROBABLY_INLINE KeySource(const Hasher& hasher, std::span<K, N> keys) noexcept
-      : hasher_(&hasher), keys_(keys.data()), size_(keys.size()), hash_(&hash_span<K>) {}
+  PROBABLY_INLINE BasicKeySource(const H& hasher, std::span<K, N> keys) noexcept
+      : hasher_(&hasher), keys_(keys.data()), size_(keys.size()), hash_(&hash_span<H, K>) {}
 
   template <class Offset>
-  PROBABLY_INLINE KeySource(const Hasher& hasher, const PackedStrings<Offset>& keys) noexcept
-      : hasher_(&hasher), keys_(&keys), size_(keys.size()), hash_(&hash_packed<Offset>) {}
+  PROBABLY_INLINE BasicKeySource(const H& hasher, const PackedStrings<Offset>& keys) noexcept
+      : hasher_(&hasher), keys_(&keys), size_(keys.size()), hash_(&hash_packed<H, Offset>) {}
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   // `count` of the keys, from number `first` on.
   // Requires: first + count <= size().
-  [[nodiscard]] KeySource part(std::size_t first, std::size_t count) const noexcept {
-    KeySource some = *this;
+  [[nodiscard]] BasicKeySource part(std::size_t first, std::size_t count) const noexcept {
+    BasicKeySource some = *this;
     some.first_ += first;
     some.size_ = count;
     return some;
@@ -132,12 +136,14 @@ class KeySource {
   }
 
  private:
-  const Hasher* hasher_ = nullptr;
+  const H* hasher_ = nullptr;
   const void* keys_ = nullptr;
   std::size_t first_ = 0;
   std::size_t size_ = 0;
-  HashKeys hash_ = nullptr;
+  HashKeys<H> hash_ = nullptr;
 };
+
+using KeySource = BasicKeySource<Hasher>;
 
 template <class T>
 inline constexpr bool is_batch = false;

@@ -28,13 +28,15 @@
 
 namespace probably {
 
-class AnyFilter;
-
 template <class P>
-class BitFilter : public detail::KeyVerbs<BitFilter<P>> {
+class BitFilter : public detail::KeyVerbs<BitFilter<P>, typename P::Hasher> {
+  using KeySource = detail::BasicKeySource<typename P::Hasher>;
+
  public:
   using Params = P;
   using Layout = typename P::Layout;
+  using Hasher = typename P::Hasher;
+  using Digest = typename Hasher::Digest;
 
   // An empty filter. Fails with invalid_argument, saying what is accepted; throws std::bad_alloc
   // when memory is short, with nothing leaked.
@@ -48,17 +50,17 @@ class BitFilter : public detail::KeyVerbs<BitFilter<P>> {
   static Result<BitFilter> adopt(const Params& params, const Hasher& hasher, Storage storage);
 
   // Of a key, a digest or many of either: detail/key_verbs.hpp has the overloads.
-  using detail::KeyVerbs<BitFilter>::insert;
-  using detail::KeyVerbs<BitFilter>::contains;
+  using detail::KeyVerbs<BitFilter, Hasher>::insert;
+  using detail::KeyVerbs<BitFilter, Hasher>::contains;
 
   // Returns whether the key was new: false also for the share of new keys that the filter takes for
   // known. When several threads insert one new key, at most one of them is told so.
-  PROBABLY_INLINE bool insert(Digest digest) noexcept {
+  PROBABLY_INLINE bool insert(const Digest& digest) noexcept {
     return detail::insert(layout_, words(), digest);
   }
 
   // False means no, for certain. True means probably.
-  [[nodiscard]] PROBABLY_INLINE bool contains(Digest digest) const noexcept {
+  [[nodiscard]] PROBABLY_INLINE bool contains(const Digest& digest) const noexcept {
     return detail::contains(layout_, storage_.words(), digest);
   }
 
@@ -68,12 +70,12 @@ class BitFilter : public detail::KeyVerbs<BitFilter<P>> {
   // changing nothing.
   std::uint64_t insert_bulk(std::span<const Digest> digests,
                             const BulkOptions& options = {}) requires detail::LineLayout<Layout> {
-    return insert_bulk_each(detail::KeySource(digests), options);
+    return insert_bulk_each(KeySource(digests), options);
   }
   template <Batch B>
   requires detail::LineLayout<Layout> PROBABLY_INLINE std::uint64_t insert_bulk(
       const B& keys, const BulkOptions& options = {}) {
-    return insert_bulk_each(detail::KeySource(hasher_, keys), options);
+    return insert_bulk_each(KeySource(hasher_, keys), options);
   }
 
   // Takes over all keys of the other. Fails with incompatible, changing nothing, unless params()
@@ -104,7 +106,7 @@ class BitFilter : public detail::KeyVerbs<BitFilter<P>> {
   }
   [[nodiscard]] std::uint64_t size_bytes() const noexcept { return params_.size_bytes(); }
   // Starts loading the line that a later insert or contains of this digest needs first.
-  PROBABLY_INLINE void prefetch(Digest digest) const noexcept {
+  PROBABLY_INLINE void prefetch(const Digest& digest) const noexcept {
     __builtin_prefetch(storage_.words() + detail::first_word(layout_, digest));
   }
 
@@ -118,12 +120,11 @@ class BitFilter : public detail::KeyVerbs<BitFilter<P>> {
   // Takes read-only storage, too; such a filter must stay const.
   static Result<BitFilter> adopt_any(const Params& params, const Hasher& hasher, Storage storage);
 
-  friend class AnyFilter;
   friend struct detail::SnapshotAccess;
-  friend class detail::KeyVerbs<BitFilter>;
-  void contains_each(const detail::KeySource& keys, bool* out) const noexcept;
-  std::uint64_t insert_each(const detail::KeySource& keys, bool* was_new) noexcept;
-  std::uint64_t insert_bulk_each(const detail::KeySource& keys, const BulkOptions& options);
+  friend class detail::KeyVerbs<BitFilter, Hasher>;
+  void contains_each(const KeySource& keys, bool* out) const noexcept;
+  std::uint64_t insert_each(const KeySource& keys, bool* was_new) noexcept;
+  std::uint64_t insert_bulk_each(const KeySource& keys, const BulkOptions& options);
 
   [[nodiscard]] std::uint64_t* words() noexcept { return storage_.mutable_words(); }
   [[nodiscard]] std::uint64_t count_bits() const noexcept;

@@ -19,6 +19,7 @@ namespace probably {
 
 struct BlockedParams {
   using Layout = BlockedLayout;
+  using Hasher = probably::Hasher;
 
   std::uint64_t lines = 0;   // of 64 bytes, 1 to 2^51
   std::uint32_t slices = 0;  // bits that a key sets: 4, 8 or 16

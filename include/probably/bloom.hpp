@@ -17,6 +17,7 @@ namespace probably {
 
 struct BloomParams {
   using Layout = ClassicLayout;
+  using Hasher = probably::Hasher;
 
   std::uint64_t bits = 0;    // m, 1 to 2^60
   std::uint32_t hashes = 0;  // k, 1 to 64
@@ -38,6 +39,7 @@ struct BloomParams {
   friend bool operator==(const BloomParams&, const BloomParams&) = default;
 };
 
+extern template bool detail::insert(const ClassicLayout&, std::uint64_t*, const Digest&) noexcept;
 extern template class BitFilter<BloomParams>;
 using Bloom = BitFilter<BloomParams>;
 

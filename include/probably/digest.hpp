@@ -71,8 +71,9 @@ enum class HashAlgorithm : std::uint8_t {
   murmur3 = 3,
   xxh64 = 4,
   fnv1a = 5,
+  scheme = 6,  // what the kind prescribes: foreign.hpp
 };
-inline constexpr unsigned kHashAlgorithmCount = 5;
+inline constexpr unsigned kHashAlgorithmCount = 6;
 
 // The enumerator's name, and "unknown" for any other number.
 [[nodiscard]] std::string_view name(HashAlgorithm algorithm) noexcept;
@@ -104,6 +105,8 @@ concept Key = CustomKey<T> || IntegerKey<T> || BytesKey<T>;
 
 class Hasher {
  public:
+  using Digest = probably::Digest;
+
   static constexpr std::uint64_t kDefaultSeed = 0;
 
   // XXH3 with the default seed.

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -79,6 +80,46 @@ class StreamSource final : public ByteSource {
 
  private:
   std::istream& stream_;
+};
+
+// What another source gives, decompressed: gzip, of any number of members. Fails with corrupt where
+// the other is no gzip, ends too early or has a wrong checksum.
+class GzipSource final : public ByteSource {
+ public:
+  // The other source must outlive this one. Throws std::bad_alloc.
+  explicit GzipSource(ByteSource& source);
+  ~GzipSource() override;
+  GzipSource(const GzipSource&) = delete;
+  GzipSource& operator=(const GzipSource&) = delete;
+
+  Result<std::size_t> read(std::span<std::byte> room) override;
+  [[nodiscard]] std::string name() const override { return source_.name(); }
+
+ private:
+  struct State;
+  ByteSource& source_;
+  std::unique_ptr<State> state_;
+};
+
+// Compresses with gzip what is written to it, into another sink.
+class GzipSink final : public ByteSink {
+ public:
+  // The other sink must outlive this one. Throws std::bad_alloc.
+  explicit GzipSink(ByteSink& sink);
+  ~GzipSink() override;
+  GzipSink(const GzipSink&) = delete;
+  GzipSink& operator=(const GzipSink&) = delete;
+
+  Result<void> write(std::span<const std::byte> bytes) override;
+  // Writes what is left. Without it, the other end sees gzip that ends too early.
+  Result<void> finish();
+
+ private:
+  struct State;
+  Result<void> deflate(std::span<const std::byte> bytes, int flush);
+
+  ByteSink& sink_;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace probably

@@ -9,35 +9,47 @@
 #include <span>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "probably/blocked.hpp"
 #include "probably/bloom.hpp"
+#include "probably/foreign.hpp"
 #include "probably/scalable.hpp"
 #include "probably/split_block.hpp"
 
 namespace probably {
 
 // The numbers are stable: files store them. Append only.
-enum class Kind : std::uint8_t { bloom = 1, blocked = 2, split_block = 3, scalable = 4 };
-inline constexpr unsigned kKindCount = 4;
+enum class Kind : std::uint8_t {
+  bloom = 1,
+  blocked = 2,
+  split_block = 3,
+  scalable = 4,
+  go_bloom = 5,
+  guava_32 = 6,
+  guava_64 = 7,
+  dcso = 8,
+  redis_bloom = 9,
+};
+inline constexpr unsigned kKindCount = 9;
 
 // Answers membership: no, or probably.
 template <class F>
-concept Filter = requires(const F& filter, Digest digest, std::span<const Digest> digests,
-                          std::span<bool> out) {
+concept Filter = requires(const F& filter, const typename F::Digest& digest,
+                          std::span<const typename F::Digest> digests, std::span<bool> out) {
   { filter.contains(digest) }
   noexcept->std::same_as<bool>;
   { filter.contains(digests, out) }
   noexcept;
   { filter.params() } -> std::convertible_to<typename F::Params>;
-  { filter.hasher() } -> std::same_as<const Hasher&>;
+  { filter.hasher() } -> std::same_as<const typename F::Hasher&>;
   { filter.size_bytes() } -> std::same_as<std::uint64_t>;
 };
 
 // Takes keys one by one, at any time.
 template <class F>
-concept Insertable = Filter<F> &&
-    requires(F& filter, Digest digest, std::span<const Digest> digests) {
+concept Insertable = Filter<F> && requires(F& filter, const typename F::Digest& digest,
+                                           std::span<const typename F::Digest> digests) {
   { filter.insert(digest) }
   noexcept->std::same_as<bool>;
   { filter.insert(digests) }
@@ -70,6 +82,17 @@ inline constexpr Kind kind_of<SplitBlockBloom> = Kind::split_block;
 template <>
 inline constexpr Kind kind_of<ScalableBloom> = Kind::scalable;
 
+template <>
+inline constexpr Kind kind_of<GoBloom> = Kind::go_bloom;
+template <>
+inline constexpr Kind kind_of<Guava32Bloom> = Kind::guava_32;
+template <>
+inline constexpr Kind kind_of<Guava64Bloom> = Kind::guava_64;
+template <>
+inline constexpr Kind kind_of<DcsoBloom> = Kind::dcso;
+template <>
+inline constexpr Kind kind_of<RedisBloom> = Kind::redis_bloom;
+
 [[nodiscard]] constexpr std::string_view name(Kind kind) noexcept {
   switch (kind) {
     case Kind::bloom:
@@ -80,11 +103,25 @@ inline constexpr Kind kind_of<ScalableBloom> = Kind::scalable;
       return "split_block";
     case Kind::scalable:
       return "scalable";
+    case Kind::go_bloom:
+      return "go_bloom";
+    case Kind::guava_32:
+      return "guava_32";
+    case Kind::guava_64:
+      return "guava_64";
+    case Kind::dcso:
+      return "dcso";
+    case Kind::redis_bloom:
+      return "redis_bloom";
   }
   return "unknown";
 }
 
-using AllFilters = std::tuple<Bloom, BlockedBloom, SplitBlockBloom, ScalableBloom>;
+// Ours, on 64-bit digests, and those of other software, each on its own.
+using NativeFilters = std::tuple<Bloom, BlockedBloom, SplitBlockBloom, ScalableBloom>;
+using ForeignFilters = std::tuple<GoBloom, Guava32Bloom, Guava64Bloom, DcsoBloom, RedisBloom>;
+using AllFilters =
+    decltype(std::tuple_cat(std::declval<NativeFilters>(), std::declval<ForeignFilters>()));
 
 static_assert(std::tuple_size_v<AllFilters> == kKindCount);
 
@@ -93,5 +130,7 @@ static_assert(Insertable<BlockedBloom> && Mergeable<BlockedBloom> && !Growable<B
 static_assert(Insertable<SplitBlockBloom> && Mergeable<SplitBlockBloom> &&
               !Growable<SplitBlockBloom>);
 static_assert(Insertable<ScalableBloom> && Mergeable<ScalableBloom> && Growable<ScalableBloom>);
+
+static_assert(Insertable<GoBloom> && Mergeable<GoBloom> && !Growable<GoBloom>);
 
 }  // namespace probably

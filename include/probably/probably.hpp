@@ -10,6 +10,8 @@
 #include "probably/bloom.hpp"
 #include "probably/capacity.hpp"
 #include "probably/digest.hpp"
+#include "probably/foreign.hpp"
+#include "probably/interop.hpp"
 #include "probably/io.hpp"
 #include "probably/kinds.hpp"
 #include "probably/plan.hpp"

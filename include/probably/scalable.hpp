@@ -53,9 +53,11 @@ struct ScalableParams {
   friend bool operator==(const ScalableParams&, const ScalableParams&) = default;
 };
 
-class ScalableBloom : public detail::KeyVerbs<ScalableBloom> {
+class ScalableBloom : public detail::KeyVerbs<ScalableBloom, Hasher> {
  public:
   using Params = ScalableParams;
+  using Hasher = probably::Hasher;
+  using Digest = probably::Digest;
   static constexpr std::uint32_t kMaxLinks = 48;
 
   // An empty filter with one link. Fails with invalid_argument, saying what is accepted; throws
@@ -77,8 +79,8 @@ class ScalableBloom : public detail::KeyVerbs<ScalableBloom> {
   ~ScalableBloom();
 
   // Of a key, a digest or many of either: detail/key_verbs.hpp has the overloads.
-  using detail::KeyVerbs<ScalableBloom>::insert;
-  using detail::KeyVerbs<ScalableBloom>::contains;
+  using detail::KeyVerbs<ScalableBloom, Hasher>::insert;
+  using detail::KeyVerbs<ScalableBloom, Hasher>::contains;
 
   // Returns whether the key was new. Grows the chain when needed. If there is no memory for a new
   // link the insertion succeeds in the old one, at a rate that rises above the promise: see
@@ -203,9 +205,8 @@ class ScalableBloom : public detail::KeyVerbs<ScalableBloom> {
   // Publishes link `index`, if it can be had.
   void grow(std::uint32_t index) noexcept;
   void count_insertion(std::uint32_t index) noexcept;
-  friend class AnyFilter;
   friend struct detail::SnapshotAccess;
-  friend class detail::KeyVerbs<ScalableBloom>;
+  friend class detail::KeyVerbs<ScalableBloom, Hasher>;
   void contains_each(const detail::KeySource& keys, bool* out) const noexcept;
   std::uint64_t insert_each(const detail::KeySource& keys, bool* was_new) noexcept;
   [[nodiscard]] bool equals(const ScalableBloom& other) const noexcept;

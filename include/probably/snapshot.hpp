@@ -140,7 +140,9 @@ struct SnapshotInfo {
   std::uint64_t fingerprint = 0;  // Hasher::fingerprint()
   bool has_secret = false;        // in the file
   std::uint64_t created = 0;      // seconds since 1970
-  std::variant<BloomParams, BlockedParams, SplitBlockParams, ScalableParams> params;
+  std::variant<BloomParams, BlockedParams, SplitBlockParams, ScalableParams, GoParams,
+               Guava32Params, Guava64Params, DcsoParams, RedisParams>
+      params;
   std::vector<Section> sections;
   std::uint64_t filter_bytes = 0;  // what opening it takes
   std::uint64_t file_bytes = 0;

@@ -20,6 +20,7 @@ namespace probably {
 
 struct SplitBlockParams {
   using Layout = SplitBlockLayout;
+  using Hasher = probably::Hasher;
 
   std::uint64_t blocks = 0;  // of 32 bytes, 1 to 2^32 - 1
 

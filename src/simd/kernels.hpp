@@ -9,7 +9,6 @@
 #include "probably/batch.hpp"
 #include "probably/detail/probe.hpp"
 #include "probably/layout/blocked.hpp"
-#include "probably/layout/classic.hpp"
 #include "probably/layout/split_block.hpp"
 
 namespace probably::detail {
@@ -76,11 +75,5 @@ std::uint64_t insert_batch(const L& layout, std::uint64_t* words, const KeySourc
                            bool* was_new) noexcept {
   return kernels().of(layout).insert(layout, words, keys, !is_cached(layout), was_new);
 }
-
-// The classic layout has nothing to vectorise: its bits lie anywhere. Only the misses overlap.
-void contains_batch(const ClassicLayout& layout, const std::uint64_t* words, const KeySource& keys,
-                    bool* out) noexcept;
-std::uint64_t insert_batch(const ClassicLayout& layout, std::uint64_t* words, const KeySource& keys,
-                           bool* was_new) noexcept;
 
 }  // namespace probably::detail

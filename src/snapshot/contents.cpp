@@ -12,12 +12,11 @@ std::uint64_t seconds_since_1970() noexcept {
 
 }  // namespace
 
-void apply_options(const Hasher& hasher, const SaveOptions& options, Header& header) {
+void apply_options(const SaveOptions& options, Header& header) {
   header.created = options.created.value_or(seconds_since_1970());
   if (options.sparse) header.encoding = Encoding::sparse;
   if (options.store_secret && header.secret_state == SecretState::withheld) {
     header.secret_state = SecretState::stored;
-    header.secret = SnapshotAccess::secret_of(hasher);
   }
 }
 
@@ -35,6 +34,8 @@ Result<Hasher> hasher_of(const Header& header, const std::optional<SecretKey>& s
     case HashAlgorithm::fnv1a:
       if (seed != 0) break;
       return Hasher::fnv1a();
+    case HashAlgorithm::scheme:
+      return corrupt(name, "its kind has no hash of its own");
     case HashAlgorithm::siphash24: {
       const bool is_stored = header.secret_state == SecretState::stored;
       if (!is_stored && !secret) {

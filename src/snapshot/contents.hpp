@@ -10,6 +10,8 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -36,7 +38,8 @@ struct SnapshotAccess {
     return filter.chain_->link(link).filter.words();
   }
   template <class P>
-  static Result<BitFilter<P>> adopt(const P& params, const Hasher& hasher, Storage storage) {
+  static Result<BitFilter<P>> adopt(const P& params, const typename P::Hasher& hasher,
+                                    Storage storage) {
     return BitFilter<P>::adopt_any(params, hasher, std::move(storage));
   }
   static ScalableBloom from_links(const ScalableParams& params, const StorageOptions& options,
@@ -69,6 +72,10 @@ inline ParamFields fields_of(const BlockedParams& params) {
   return {params.lines, params.slices, 0};
 }
 inline ParamFields fields_of(const SplitBlockParams& params) { return {params.blocks, 0, 0}; }
+template <class Scheme>
+ParamFields fields_of(const ForeignParams<Scheme>& params) {
+  return {params.bits, params.hashes, 0};
+}
 inline ParamFields fields_of(const ScalableParams& params) {
   return {params.first_keys, std::bit_cast<std::uint64_t>(params.fpr), params.growth};
 }
@@ -82,6 +89,10 @@ inline void from_fields(const ParamFields& fields, BlockedParams& params) {
 }
 inline void from_fields(const ParamFields& fields, SplitBlockParams& params) {
   params = {fields[0]};
+}
+template <class Scheme>
+void from_fields(const ParamFields& fields, ForeignParams<Scheme>& params) {
+  params = {fields[0], static_cast<std::uint32_t>(fields[1])};
 }
 inline void from_fields(const ParamFields& fields, ScalableParams& params) {
   params = {fields[0], std::bit_cast<double>(fields[1]), static_cast<std::uint32_t>(fields[2])};
@@ -104,10 +115,16 @@ inline constexpr bool is_bit_filter = false;
 template <class P>
 inline constexpr bool is_bit_filter<BitFilter<P>> = true;
 
-inline void describe_hasher(const Hasher& hasher, Header& header) {
+template <class H>
+void describe_hasher(const H& hasher, Header& header) {
   header.algorithm = hasher.algorithm();
   header.fingerprint = hasher.fingerprint();
-  if (hasher.algorithm() == HashAlgorithm::siphash24) header.secret_state = SecretState::withheld;
+  if constexpr (std::same_as<H, Hasher>) {
+    if (hasher.algorithm() == HashAlgorithm::siphash24) {
+      header.secret_state = SecretState::withheld;
+      header.secret = SnapshotAccess::secret_of(hasher);
+    }
+  }
 }
 
 template <class P>
@@ -143,7 +160,7 @@ inline Contents contents_of(const AnyFilter& filter) {
 }
 
 // Completes what contents_of() left to the caller.
-void apply_options(const Hasher& hasher, const SaveOptions& options, Header& header);
+void apply_options(const SaveOptions& options, Header& header);
 
 // --- And back
 // --------------------------------------------------------------------------------------
@@ -180,19 +197,18 @@ Result<Geometry<F>> geometry_of(const Header& header, const std::string& name) {
 }
 
 // Calls work.operator()<F>() with the filter type of that kind.
+template <class Work, class First, class... Others>
+auto with_kind(Kind kind, Work&& work, std::type_identity<std::tuple<First, Others...>>) {
+  if constexpr (sizeof...(Others) == 0) {
+    return work.template operator()<First>();
+  } else {
+    if (kind == kind_of<First>) return work.template operator()<First>();
+    return with_kind(kind, work, std::type_identity<std::tuple<Others...>>{});
+  }
+}
 template <class Work>
 auto with_kind(Kind kind, Work&& work) {
-  switch (kind) {
-    case Kind::bloom:
-      return work.template operator()<Bloom>();
-    case Kind::blocked:
-      return work.template operator()<BlockedBloom>();
-    case Kind::split_block:
-      return work.template operator()<SplitBlockBloom>();
-    case Kind::scalable:
-      break;
-  }
-  return work.template operator()<ScalableBloom>();
+  return with_kind(kind, work, std::type_identity<AllFilters>{});
 }
 
 // Whatever the kind.
@@ -207,11 +223,24 @@ inline Result<void> check_geometry(const Header& header, const std::string& name
 // The hasher that a header tells of, if it is complete with the user's secret.
 Result<Hasher> hasher_of(const Header& header, const std::optional<SecretKey>& secret,
                          const std::string& name);
+template <Filter F>
+Result<typename F::Hasher> hasher_for(const Header& header, const std::optional<SecretKey>& secret,
+                                      const std::string& name) {
+  if constexpr (std::same_as<typename F::Hasher, Hasher>) {
+    return hasher_of(header, secret, name);
+  } else {
+    if (header.algorithm == HashAlgorithm::scheme && header.fingerprint == 0) {
+      return typename F::Hasher{};
+    }
+    return corrupt(name, "its kind prescribes another hash");
+  }
+}
 
 // Requires: there is storage for each section.
 template <Filter F>
-Result<F> assemble(const Geometry<F>& geometry, const Header& header, const Hasher& hasher,
-                   std::vector<Storage> sections, const StorageOptions& options) {
+Result<F> assemble(const Geometry<F>& geometry, const Header& header,
+                   const typename F::Hasher& hasher, std::vector<Storage> sections,
+                   const StorageOptions& options) {
   if constexpr (is_bit_filter<F>) {
     return SnapshotAccess::adopt(geometry.params, hasher, std::move(sections.front()));
   } else {

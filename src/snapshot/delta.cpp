@@ -51,11 +51,10 @@ void for_each_line(std::span<const std::uint64_t> words, Work&& work) {
   }
 }
 
-Result<void> write_delta(Contents contents, const Hasher& hasher, const Header& since,
-                         const SaveOptions& options, ByteSink& sink,
-                         const detail::ForgetKnown& forget_known) {
+Result<void> write_delta(Contents contents, const Header& since, const SaveOptions& options,
+                         ByteSink& sink, const detail::ForgetKnown& forget_known) {
   if (auto same = expect_same(contents.header, since); !same) return same;
-  detail::apply_options(hasher, options, contents.header);
+  detail::apply_options(options, contents.header);
   contents.header.encoding = Encoding::sparse;
   contents.header.extent = Extent::delta;
   return detail::write_snapshot(contents, sink, forget_known);
@@ -161,7 +160,7 @@ Result<void> save_delta(const F& filter, const F& since, ByteSink& sink,
                         const SaveOptions& options) {
   const Contents old = detail::contents_of(since);
   return write_delta(
-      detail::contents_of(filter), filter.hasher(), old.header, options, sink,
+      detail::contents_of(filter), old.header, options, sink,
       [&old](std::size_t section, std::uint64_t first_word, std::span<std::uint64_t> words) {
         if (section >= old.words.size()) return;
         const std::uint64_t* const known = old.words[section] + first_word;
@@ -174,7 +173,7 @@ Result<void> save_delta(const F& filter, const Mark& since, ByteSink& sink,
                         const SaveOptions& options) {
   const auto& state = SnapshotAccess::state_of(since);
   return write_delta(
-      detail::contents_of(filter), filter.hasher(), state.header, options, sink,
+      detail::contents_of(filter), state.header, options, sink,
       [&state](std::size_t section, std::uint64_t first_word, std::span<std::uint64_t> words) {
         if (section >= state.line_bits.size()) return;
         const std::uint16_t* const known =
@@ -237,6 +236,11 @@ PROBABLY_INSTANTIATE(Bloom);
 PROBABLY_INSTANTIATE(BlockedBloom);
 PROBABLY_INSTANTIATE(SplitBlockBloom);
 PROBABLY_INSTANTIATE(ScalableBloom);
+PROBABLY_INSTANTIATE(GoBloom);
+PROBABLY_INSTANTIATE(Guava32Bloom);
+PROBABLY_INSTANTIATE(Guava64Bloom);
+PROBABLY_INSTANTIATE(DcsoBloom);
+PROBABLY_INSTANTIATE(RedisBloom);
 PROBABLY_INSTANTIATE(AnyFilter);
 
 }  // namespace probably

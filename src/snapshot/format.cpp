@@ -75,7 +75,9 @@ std::uint64_t Header::filter_bytes() const noexcept {
 }
 
 std::uint64_t Header::last_word_bits() const noexcept {
-  const std::uint64_t used = kind == Kind::bloom ? params[0] % 64 : 0;
+  const bool counts_bits =
+      kind != Kind::blocked && kind != Kind::split_block && kind != Kind::scalable;
+  const std::uint64_t used = counts_bits ? params[0] % 64 : 0;
   return used == 0 ? ~std::uint64_t{0} : (std::uint64_t{1} << used) - 1;
 }
 
@@ -97,7 +99,9 @@ HeaderBytes encode(const Header& header) noexcept {
   put(at::kSecretState, static_cast<std::uint8_t>(header.secret_state));
   put(at::kCreated, header.created);
   put(at::kFingerprint, header.fingerprint);
-  std::ranges::copy(header.secret, bytes.begin() + at::kSecret);
+  if (header.secret_state == SecretState::stored) {
+    std::ranges::copy(header.secret, bytes.begin() + at::kSecret);
+  }
   for (std::size_t i = 0; i < header.params.size(); ++i) {
     put(at::kParams + 8 * i, header.params[i]);
   }
@@ -167,6 +171,9 @@ Result<Header> decode(const HeaderBytes& bytes, const std::string& name) {
   header.chunk_bytes = half(at::kChunkBytes);
   const std::uint32_t section_count = half(at::kSectionCount);
 
+  if (header.extent == Extent::delta && header.encoding != Encoding::sparse) {
+    return corrupt(name, "a delta has to be sparse");
+  }
   const bool is_keyed = header.algorithm == HashAlgorithm::siphash24;
   if (is_keyed != (header.secret_state != SecretState::none)) {
     return corrupt(name, "a secret belongs to the keyed hash, and to no other");

@@ -50,7 +50,7 @@ struct Header {
   SecretState secret_state = SecretState::none;
   std::uint64_t created = 0;
   std::uint64_t fingerprint = 0;  // the hasher's: its seed, or the fingerprint of its secret
-  SecretKey secret{};             // zeros unless stored
+  SecretKey secret{};             // written only if stored
   std::array<std::uint64_t, 3> params{};
   std::uint32_t chunk_bytes = kChunkBytes;
   std::vector<Section> sections;

@@ -34,7 +34,7 @@ Result<F> open_kind(ByteSource& source, const Header& header, const OpenOptions&
   const std::string name = source.name();
   const auto geometry = detail::geometry_of<F>(header, name);
   if (!geometry) return geometry.error();
-  const auto hasher = detail::hasher_of(header, options.secret, name);
+  const auto hasher = detail::hasher_for<F>(header, options.secret, name);
   if (!hasher) return hasher.error();
   if (auto fits = detail::expect_size(source, header); !fits) return fits.error();
   if (header.filter_bytes() > options.max_bytes) {
@@ -93,7 +93,7 @@ Result<F> make_kind(const Header& header, Work&& work) {
 template <Saveable F>
 Result<void> save(const F& filter, ByteSink& sink, const SaveOptions& options) {
   Contents contents = detail::contents_of(filter);
-  detail::apply_options(filter.hasher(), options, contents.header);
+  detail::apply_options(options, contents.header);
   return detail::write_snapshot(contents, sink);
 }
 
@@ -150,9 +150,6 @@ Result<Mapped<F>> map(const std::string& path, const MapOptions& options) {
   }
   const auto trailer = detail::decode_trailer(bytes.subspan(payload_end), *header, name);
   if (!trailer) return trailer.error();
-  const auto hasher = detail::hasher_of(*header, options.secret, name);
-  if (!hasher) return hasher.error();
-
   std::vector<Storage> sections;
   std::vector<SnapshotAccess::Chunk<F>> chunks;
   std::uint64_t offset = detail::kHeaderBytes;
@@ -167,6 +164,8 @@ Result<Mapped<F>> map(const std::string& path, const MapOptions& options) {
   auto filter = make_kind<F>(*header, [&]<class G>() -> Result<G> {
     const auto geometry = detail::geometry_of<G>(*header, name);
     if (!geometry) return geometry.error();
+    const auto hasher = detail::hasher_for<G>(*header, options.secret, name);
+    if (!hasher) return hasher.error();
     return detail::assemble<G>(*geometry, *header, *hasher, std::move(sections), {});
   });
   if (!filter) {
@@ -268,6 +267,11 @@ PROBABLY_INSTANTIATE(Bloom);
 PROBABLY_INSTANTIATE(BlockedBloom);
 PROBABLY_INSTANTIATE(SplitBlockBloom);
 PROBABLY_INSTANTIATE(ScalableBloom);
+PROBABLY_INSTANTIATE(GoBloom);
+PROBABLY_INSTANTIATE(Guava32Bloom);
+PROBABLY_INSTANTIATE(Guava64Bloom);
+PROBABLY_INSTANTIATE(DcsoBloom);
+PROBABLY_INSTANTIATE(RedisBloom);
 PROBABLY_INSTANTIATE(AnyFilter);
 
 }  // namespace probably

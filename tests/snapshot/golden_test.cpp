@@ -49,7 +49,7 @@ TEST(Golden, FilesAreReadAndWrittenAgain) {
 
 TEST(Golden, FilesHoldTheirKeys) {
   for (const Golden& golden : golden_files()) {
-    if (golden.file == "example.probably") continue;
+    if (golden.file == "example.probably" || golden.file == "sparse_empty.probably") continue;
     SCOPED_TRACE(golden.file);
     const auto filter = open(golden_path(golden.file), {.secret = golden_secret()}).value();
     for (const std::string& key : golden_keys(100)) EXPECT_TRUE(filter.contains(key)) << key;

@@ -38,75 +38,50 @@ inline std::vector<std::string> golden_keys(std::size_t count) {
   return keys;
 }
 
+// Makes a filter with so many keys, and an integer.
 template <class F>
-AnyFilter golden_filter(const typename F::Params& params, const Hasher& hasher,
-                        std::size_t key_count) {
-  F filter = F::create(params, hasher).value();
-  for (const std::string& key : golden_keys(key_count)) filter.insert(key);
-  // An integer, too.
-  filter.insert(std::int64_t{-42});
+std::function<AnyFilter()> with_keys(const typename F::Params& params, std::size_t key_count,
+                                     const typename F::Hasher& hasher = {}) {
+  return [=] {
+    F filter = F::create(params, hasher).value();
+    for (const std::string& key : golden_keys(key_count)) filter.insert(key);
+    filter.insert(std::int64_t{-42});
+    return AnyFilter(std::move(filter));
+  };
+}
+
+inline AnyFilter golden_example() {
+  auto filter = BlockedBloom::create(BlockedParams{1, 8}).value();
+  filter.insert("hello");
   return filter;
 }
 
+inline AnyFilter golden_empty() { return SplitBlockBloom::create(SplitBlockParams{5000}).value(); }
+
 inline std::vector<Golden> golden_files() {
-  const auto with = [](bool sparse, bool secret = false) {
-    return SaveOptions{.store_secret = secret, .sparse = sparse, .created = kGoldenTime};
-  };
+  const SaveOptions plain{.created = kGoldenTime};
+  const SaveOptions sparse{.sparse = true, .created = kGoldenTime};
+  const SaveOptions with_secret{.store_secret = true, .created = kGoldenTime};
+  const Hasher keyed = Hasher::keyed(golden_secret());
   return {
-      {"example.probably",
-       [] {
-         auto filter = BlockedBloom::create(BlockedParams{1, 8}).value();
-         filter.insert("hello");
-         return AnyFilter(std::move(filter));
-       },
-       with(false)},
-      {"bloom.probably",
-       [] {
-         return golden_filter<Bloom>({9586, 7}, {}, 1000);
-       },
-       with(false)},
-      {"blocked.probably",
-       [] {
-         return golden_filter<BlockedBloom>({21, 8}, Hasher::xxh3(7), 1000);
-       },
-       with(false)},
-      {"blocked_4.probably",
-       [] {
-         return golden_filter<BlockedBloom>({15, 4}, Hasher::murmur3(5), 1000);
-       },
-       with(false)},
-      {"blocked_16.probably",
-       [] {
-         return golden_filter<BlockedBloom>({30, 16}, Hasher::fnv1a(), 500);
-       },
-       with(false)},
-      {"split_block.probably",
-       [] { return golden_filter<SplitBlockBloom>({43}, Hasher::xxh64(), 1000); }, with(false)},
-      {"scalable.probably",
-       [] {
-         return golden_filter<ScalableBloom>({100, 0.01, 2}, {}, 1000);
-       },
-       with(false)},
-      {"keyed.probably",
-       [] {
-         return golden_filter<BlockedBloom>({21, 8}, Hasher::keyed(golden_secret()), 1000);
-       },
-       with(false)},
-      {"keyed_with_secret.probably",
-       [] {
-         return golden_filter<BlockedBloom>({21, 8}, Hasher::keyed(golden_secret()), 1000);
-       },
-       with(false, true)},
-      {"sparse.probably",
-       [] {
-         return golden_filter<Bloom>({2'000'000, 7}, {}, 100);
-       },
-       with(true)},
-      {"sparse_scalable.probably",
-       [] {
-         return golden_filter<ScalableBloom>({10'000, 0.001, 2}, {}, 300);
-       },
-       with(true)},
+      {"example.probably", golden_example, plain},
+      {"bloom.probably", with_keys<Bloom>({9586, 7}, 1000), plain},
+      {"two_chunks.probably", with_keys<Bloom>({530'000, 3}, 1000), plain},
+      {"blocked.probably", with_keys<BlockedBloom>({21, 8}, 1000, Hasher::xxh3(7)), plain},
+      {"blocked_4.probably", with_keys<BlockedBloom>({15, 4}, 1000, Hasher::murmur3(5)), plain},
+      {"blocked_16.probably", with_keys<BlockedBloom>({30, 16}, 500, Hasher::fnv1a()), plain},
+      {"split_block.probably", with_keys<SplitBlockBloom>({43}, 1000, Hasher::xxh64()), plain},
+      {"scalable.probably", with_keys<ScalableBloom>({100, 0.01, 2}, 1000), plain},
+      {"keyed.probably", with_keys<BlockedBloom>({21, 8}, 1000, keyed), plain},
+      {"keyed_with_secret.probably", with_keys<BlockedBloom>({21, 8}, 1000, keyed), with_secret},
+      {"sparse.probably", with_keys<Bloom>({2'000'000, 7}, 100), sparse},
+      {"sparse_empty.probably", golden_empty, sparse},
+      {"sparse_scalable.probably", with_keys<ScalableBloom>({100, 0.001, 2}, 300), sparse},
+      {"go_bloom.probably", with_keys<GoBloom>({9586, 7}, 1000), plain},
+      {"guava_32.probably", with_keys<Guava32Bloom>({9600, 7}, 1000), plain},
+      {"guava_64.probably", with_keys<Guava64Bloom>({9600, 7}, 1000), plain},
+      {"dcso.probably", with_keys<DcsoBloom>({9585, 7}, 1000), plain},
+      {"redis_bloom.probably", with_keys<RedisBloom>({11072, 8}, 1000), plain},
   };
 }
 

@@ -75,7 +75,7 @@ class ParquetVector : public ::testing::Test {
   static constexpr SplitBlockParams kParams{64};
 
   void SetUp() override {
-    file_ = read_test_data("parquet_sbbf_k.header_and_bitset.bin");
+    file_ = read_test_data("interop/parquet_sbbf_k.header_and_bitset.bin");
     ASSERT_EQ(file_.size(), kHeaderBytes + kParams.size_bytes());
     for (int i = 0; i < 1000; ++i) {
       const std::string digits = std::to_string(i);

@@ -13,15 +13,18 @@
 namespace probably::detail {
 
 // What is neither a key nor many. Overloads that take it are deleted, for the compiler's message.
-template <class T>
+template <class T, class Digest>
 concept NotAKey = !Key<T> && !Batch<T> && !std::convertible_to<const T&, std::span<const Digest>>;
 
-// Filter is a class that derives from this one and has
+// Filter is a class that derives from this one, has keys hashed by an H, and has
 //   hasher(), insert(Digest), contains(Digest)
 //   contains_each(const KeySource&, bool* out) and insert_each(const KeySource&, bool* was_new),
 //   where was_new may be null
-template <class Filter>
+template <class Filter, class H>
 class KeyVerbs {
+  using Digest = typename H::Digest;
+  using KeySource = BasicKeySource<H>;
+
  public:
   template <Key K>
   PROBABLY_INLINE bool insert(const K& key) noexcept {
@@ -33,9 +36,9 @@ class KeyVerbs {
   }
 
   // Compilers print these lines when a type is no key; docs/hashing.md has more.
-  template <NotAKey T>
+  template <NotAKey<Digest> T>
   bool insert(const T&) = delete;  // write probably_digest() for T, or give std::span(keys)
-  template <NotAKey T>
+  template <NotAKey<Digest> T>
   bool contains(const T&) const = delete;  // write probably_digest() for T, or give spans
 
   // Same answers as one call per digest, but the cache misses overlap.

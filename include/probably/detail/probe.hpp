@@ -16,7 +16,6 @@
 #include "probably/detail/atomic.hpp"
 #include "probably/detail/line_kernels.hpp"
 #include "probably/digest.hpp"
-#include "probably/layout/classic.hpp"
 
 namespace probably::detail {
 
@@ -25,6 +24,12 @@ concept LineLayout = requires(const L& layout, Digest digest, typename L::Patter
   { L::kBlockWords } -> std::convertible_to<std::size_t>;
   { layout.place(digest) } -> std::same_as<typename L::Place>;
   { layout.masks(pattern) } -> std::same_as<typename L::Masks>;
+};
+
+template <class L>
+concept WalkLayout = requires(const L& layout, const typename L::Digest& digest) {
+  { layout.hashes } -> std::convertible_to<std::uint32_t>;
+  { layout.walk(digest).next() } -> std::same_as<std::uint64_t>;
 };
 
 template <std::size_t Words>
@@ -51,7 +56,9 @@ PROBABLY_INLINE std::uint64_t first_word(const L& layout, Digest digest) noexcep
   return layout.place(digest).block * L::kBlockWords;
 }
 
-PROBABLY_INLINE std::uint64_t first_word(const ClassicLayout& layout, Digest digest) noexcept {
+template <WalkLayout L>
+PROBABLY_INLINE std::uint64_t first_word(const L& layout,
+                                         const typename L::Digest& digest) noexcept {
   return layout.walk(digest).next() / 64;
 }
 
@@ -67,8 +74,9 @@ PROBABLY_INLINE bool insert(const L& layout, std::uint64_t* words, Digest digest
   return insert_masks(words + place.block * L::kBlockWords, masks(layout, place.pattern));
 }
 
-PROBABLY_INLINE bool contains(const ClassicLayout& layout, const std::uint64_t* words,
-                              Digest digest) noexcept {
+template <WalkLayout L>
+PROBABLY_INLINE bool contains(const L& layout, const std::uint64_t* words,
+                              const typename L::Digest& digest) noexcept {
   auto walk = layout.walk(digest);
   for (std::uint32_t i = 0; i < layout.hashes; ++i) {
     const std::uint64_t place = walk.next();
@@ -77,7 +85,8 @@ PROBABLY_INLINE bool contains(const ClassicLayout& layout, const std::uint64_t* 
   return true;
 }
 
-// Out of line: up to 64 places.
-bool insert(const ClassicLayout& layout, std::uint64_t* words, Digest digest) noexcept;
+// Out of line, in src/walk_impl.hpp: many places.
+template <WalkLayout L>
+bool insert(const L& layout, std::uint64_t* words, const typename L::Digest& digest) noexcept;
 
 }  // namespace probably::detail

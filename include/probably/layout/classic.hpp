@@ -19,6 +19,8 @@
 namespace probably {
 
 struct ClassicLayout {
+  using Digest = probably::Digest;
+
   std::uint64_t bits = 1;    // m, at least 1
   std::uint32_t hashes = 1;  // k, 1 to 64
 

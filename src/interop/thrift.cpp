@@ -1,0 +1,124 @@
+#include "interop/thrift.hpp"
+
+#include <algorithm>
+#include <span>
+
+namespace probably::interop {
+
+std::uint8_t ThriftReader::byte() {
+  std::byte one{};
+  if (!failed_) {
+    const auto count = source_.read(std::span(&one, 1));
+    failed_ = !count || *count == 0;
+  }
+  return failed_ ? 0 : std::to_integer<std::uint8_t>(one);
+}
+
+std::uint64_t ThriftReader::varint() {
+  std::uint64_t value = 0;
+  for (unsigned shift = 0; shift < 64; shift += 7) {
+    const std::uint8_t next = byte();
+    value |= std::uint64_t{next & 0x7fu} << shift;
+    if (next < 0x80) return value;
+  }
+  fail();
+  return 0;
+}
+
+std::int64_t ThriftReader::integer() {
+  const std::uint64_t zigzag = varint();
+  return static_cast<std::int64_t>((zigzag >> 1) ^ (~(zigzag & 1) + 1));
+}
+
+std::string ThriftReader::binary(std::size_t max_bytes) {
+  const std::uint64_t size = varint();
+  if (size > max_bytes) fail();
+  std::string text;
+  for (std::uint64_t i = 0; i < size && !failed_; ++i) text += static_cast<char>(byte());
+  return text;
+}
+
+void ThriftReader::skip_bytes(std::uint64_t count) {
+  std::array<std::byte, 256> room;
+  while (count != 0 && !failed_) {
+    const auto some = static_cast<std::size_t>(std::min<std::uint64_t>(count, room.size()));
+    const auto got = source_.read(std::span(room).first(some));
+    if (!got || *got == 0) {
+      fail();
+      return;
+    }
+    count -= *got;
+  }
+}
+
+ThriftReader::Field ThriftReader::next_field(std::int64_t& last_id) {
+  const std::uint8_t head = byte();
+  if (failed_ || head == 0) return {0, Type::stop};
+  if ((head & 0xf) > static_cast<std::uint8_t>(Type::structure)) fail();
+  // A difference to the field before, or the number itself.
+  last_id = head >> 4 != 0 ? last_id + (head >> 4) : integer();
+  return {last_id, failed_ ? Type::stop : static_cast<Type>(head & 0xf)};
+}
+
+ThriftReader::List ThriftReader::list_head() {
+  const std::uint8_t head = byte();
+  const std::uint64_t size = head >> 4 == 0xf ? varint() : head >> 4;
+  if ((head & 0xf) > static_cast<std::uint8_t>(Type::structure)) fail();
+  return {failed_ ? 0 : size, static_cast<Type>(head & 0xf)};
+}
+
+void ThriftReader::skip(Type type) {
+  if (failed_) return;
+  switch (type) {
+    case Type::stop:
+      fail();
+      return;
+    case Type::true_:
+    case Type::false_:
+      return;
+    case Type::i8:
+      skip_bytes(1);
+      return;
+    case Type::i16:
+    case Type::i32:
+    case Type::i64:
+      static_cast<void>(varint());
+      return;
+    case Type::f64:
+      skip_bytes(8);
+      return;
+    case Type::binary:
+      skip_bytes(varint());
+      return;
+    case Type::list:
+    case Type::set:
+      if (++depth_ > kMaxDepth) fail();
+      // In a list, a truth value has a byte of its own.
+      list([this](Type element) {
+        if (element == Type::true_ || element == Type::false_) {
+          skip_bytes(1);
+        } else {
+          skip(element);
+        }
+      });
+      --depth_;
+      return;
+    case Type::map: {
+      if (++depth_ > kMaxDepth) fail();
+      const std::uint64_t size = varint();
+      const std::uint8_t types = size == 0 ? 0 : byte();
+      for (std::uint64_t i = 0; i < size && !failed_; ++i) {
+        skip(static_cast<Type>(types >> 4));
+        skip(static_cast<Type>(types & 0xf));
+      }
+      --depth_;
+      return;
+    }
+    case Type::structure:
+      structure([this](Field field) { skip(field.type); });
+      return;
+  }
+  fail();
+}
+
+}  // namespace probably::interop

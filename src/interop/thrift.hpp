@@ -1,0 +1,80 @@
+// Thrift's compact protocol, as far as the footer of a Parquet file and the header of its filters
+// need it. Hostile bytes end in failed() and zeros, never in much memory or deep recursion.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "probably/io.hpp"
+
+namespace probably::interop {
+
+class ThriftReader {
+ public:
+  enum class Type : std::uint8_t {
+    stop = 0,
+    true_ = 1,
+    false_ = 2,
+    i8 = 3,
+    i16 = 4,
+    i32 = 5,
+    i64 = 6,
+    f64 = 7,
+    binary = 8,
+    list = 9,
+    set = 10,
+    map = 11,
+    structure = 12,
+  };
+  struct Field {
+    std::int64_t id;
+    Type type;
+  };
+  struct List {
+    std::uint64_t size;
+    Type type;
+  };
+
+  explicit ThriftReader(ByteSource& source) noexcept : source_(source) {}
+
+  // Whether anything read so far was not there or not Thrift. From then on there are only zeros,
+  // and every structure ends.
+  [[nodiscard]] bool failed() const noexcept { return failed_; }
+  void fail() noexcept { failed_ = true; }
+
+  // Calls use(field) for each field of a structure. Whatever use() does not read it has to skip().
+  template <class Use>
+  void structure(Use&& use) {
+    if (++depth_ > kMaxDepth) fail();
+    std::int64_t id = 0;
+    for (Field field = next_field(id); field.type != Type::stop; field = next_field(id)) use(field);
+    --depth_;
+  }
+  // Calls use(type) for each element.
+  template <class Use>
+  void list(Use&& use) {
+    const List head = list_head();
+    for (std::uint64_t i = 0; i < head.size && !failed_; ++i) use(head.type);
+  }
+
+  [[nodiscard]] std::int64_t integer();
+  [[nodiscard]] std::string binary(std::size_t max_bytes);
+  void skip(Type type);
+
+ private:
+  static constexpr int kMaxDepth = 32;
+
+  [[nodiscard]] std::uint8_t byte();
+  [[nodiscard]] std::uint64_t varint();
+  void skip_bytes(std::uint64_t count);
+  Field next_field(std::int64_t& last_id);
+  List list_head();
+
+  ByteSource& source_;
+  bool failed_ = false;
+  int depth_ = 0;
+};
+
+}  // namespace probably::interop

@@ -1,0 +1,421 @@
+// Files that other software wrote (tests/data/interop/README.md): read, asked, and written back
+// byte for byte; and what is refused.
+#include "probably/interop.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cstring>
+#include <functional>
+#include <random>
+#include <sstream>
+
+#include "probably/snapshot.hpp"
+#include "support/json_strings.hpp"
+
+namespace probably::interop {
+namespace {
+
+using testing::bytes_from_hex;
+using testing::read_test_data;
+using testing::strings_of_first_list;
+
+std::string data(const std::string& file) { return read_test_data("interop/" + file); }
+
+std::string data_path(const std::string& file) {
+  return std::string(PROBABLY_TEST_DATA_DIR) + "/interop/" + file;
+}
+
+// key-000000 to key-000999.
+std::vector<std::string> thousand_keys() {
+  std::vector<std::string> keys;
+  for (int i = 0; i < 1000; ++i) {
+    char key[16];
+    std::snprintf(key, sizeof key, "key-%06d", i);
+    keys.emplace_back(key);
+  }
+  return keys;
+}
+
+std::span<const std::byte> bytes(const std::string& text) { return std::as_bytes(std::span(text)); }
+
+template <class Read>
+auto read_with(Read&& read, const std::string& text) {
+  BufferSource source(bytes(text));
+  return read(source, ReadOptions{.max_bytes = 1 << 28});
+}
+
+template <class Write>
+std::string written(Write&& write) {
+  BufferSink sink;
+  write(sink).value();
+  return {reinterpret_cast<const char*>(sink.bytes().data()), sink.bytes().size()};
+}
+
+ErrorCode code_of(const auto& result) { return result ? ErrorCode{} : result.error().code; }
+
+void expect_thousand_keys(const auto& filter) {
+  for (const std::string& key : thousand_keys()) EXPECT_TRUE(filter.contains(key)) << key;
+  // Planned for 1 % at as many keys.
+  int wrong = 0;
+  for (int i = 0; i < 10'000; ++i) wrong += filter.contains("absent-" + std::to_string(i));
+  EXPECT_LT(wrong, 200);
+}
+
+// A filter planned and filled like the one in the file.
+template <class F>
+F rebuilt() {
+  F filter = F::create(Plan{.keys = 1000, .fpr = 0.01}).value();
+  for (const std::string& key : thousand_keys()) filter.insert(key);
+  return filter;
+}
+
+// --- bits-and-blooms
+// -------------------------------------------------------------------------------
+
+TEST(Go, BinaryFilesAreReadAndWritten) {
+  const std::string file = data("go_bitsandblooms_v3_n1000_p01.bin");
+  const auto filter = read_with(read_go, file);
+  ASSERT_TRUE(filter) << filter.error().message;
+  EXPECT_EQ(filter->params(), (GoParams{9586, 7}));
+  expect_thousand_keys(*filter);
+  EXPECT_TRUE(*filter == rebuilt<GoBloom>());
+  EXPECT_EQ(written([&](ByteSink& sink) { return write_go(*filter, sink); }), file);
+}
+
+TEST(Go, JsonIsReadAndWritten) {
+  const std::string file = data("go_bitsandblooms_v3_n1000_p01.json");
+  const auto filter = read_with(read_go_json, file);
+  ASSERT_TRUE(filter) << filter.error().message;
+  EXPECT_TRUE(*filter == rebuilt<GoBloom>());
+  EXPECT_EQ(written([&](ByteSink& sink) { return write_go_json(*filter, sink); }), file);
+}
+
+TEST(Go, TinyFiltersAreTheSameInBoth) {
+  auto filter = GoBloom::create(GoParams{100, 3}).value();
+  filter.insert("Love");
+  filter.insert("hello");
+  EXPECT_EQ(written([&](ByteSink& sink) { return write_go(filter, sink); }),
+            data("go_bitsandblooms_v3_m100_k3_tiny.bin"));
+  EXPECT_EQ(written([&](ByteSink& sink) { return write_go_json(filter, sink); }),
+            data("go_bitsandblooms_v3_m100_k3_tiny.json"));
+  EXPECT_TRUE(read_with(read_go, data("go_bitsandblooms_v3_m100_k3_tiny.bin")).value() == filter);
+  EXPECT_TRUE(read_with(read_go_json, data("go_bitsandblooms_v3_m100_k3_tiny.json")).value() ==
+              filter);
+}
+
+TEST(Go, JsonMayBeSpacedOtherwise) {
+  const auto filter =
+      read_with(read_go_json, data("go_bitsandblooms_v3_m100_k3_tiny.json")).value();
+  EXPECT_TRUE(read_with(read_go_json,
+                        " { \"b\" : \"AAAAAAAAAGQAAOAIAAAAQAAAAAQAAAAA\" ,\n\"k\":3, \"m\":100 }\n")
+                  .value() == filter);
+  for (const char* const text :
+       {"", "{", "{}", "[]", R"({"m":100,"k":3})", R"({"m":100,"k":3,"b":"AAA"})",
+        R"({"m":100,"k":3,"b":"AAAAAAAAAGQAAOAIAAAAQAAAAAQAAAA%"})",
+        R"({"m":100,"k":3,"b":"AAAAAAAAAGQAAOAIAAAAQAAAAAQAAAAA"}x)",
+        R"({"m":-1,"k":3,"b":"AAAAAAAAAGQAAOAIAAAAQAAAAAQAAAAA"})",
+        R"({"m":100,"k":0,"b":"AAAAAAAAAGQAAOAIAAAAQAAAAAQAAAAA"})",
+        R"({"m":100,"k":3,"x":1,"b":"AAAAAAAAAGQAAOAIAAAAQAAAAAQAAAAA"})"}) {
+    EXPECT_EQ(code_of(read_with(read_go_json, text)), ErrorCode::corrupt) << text;
+  }
+}
+
+TEST(Go, PlacesAreThoseOfTheLibrary) {
+  const auto strings = strings_of_first_list(data("go_bitsandblooms_v3_locations.json"));
+  constexpr std::uint64_t kBits = (std::uint64_t{1} << 60) - 93;
+  std::size_t vectors = 0;
+  for (std::size_t i = 0; i + 1 < strings.size(); ++i) {
+    if (strings[i] != "key_hex") continue;
+    const std::string key = bytes_from_hex(strings[i + 1]);
+    GoScheme::Walk walk(GoScheme::digest(bytes(key)), kBits);
+    std::size_t first = i + 2;
+    while (strings[first] != "locations_k8_hex") ++first;
+    for (std::size_t j = 1; j <= 8; ++j) {
+      const std::uint64_t expected = std::stoull(strings[first + j], nullptr, 16);
+      ASSERT_EQ(walk.next(), expected % kBits) << strings[i + 1] << ", place " << j;
+    }
+    ++vectors;
+  }
+  EXPECT_EQ(vectors, 46u);
+}
+
+TEST(Go, ABitsetOfAnotherLengthIsAccepted) {
+  const std::string file = data("go_bitsandblooms_v3_m100_k3_tiny.bin");
+  const auto filter = read_with(read_go, file).value();
+  // Longer: with bits behind m, which no key has.
+  std::string longer = file;
+  longer[23] = static_cast<char>(192);
+  longer += std::string(8, '\xff');
+  EXPECT_TRUE(read_with(read_go, longer).value() == filter);
+  // Shorter: what is missing is clear.
+  std::string shorter = file.substr(0, 32);
+  shorter[23] = 64;
+  const auto half = read_with(read_go, shorter);
+  ASSERT_TRUE(half);
+  EXPECT_EQ(half->params(), filter.params());
+  EXPECT_FALSE(*half == filter);
+}
+
+// --- Guava
+// -----------------------------------------------------------------------------------------
+
+TEST(Guava, FilesAreReadAndWritten) {
+  const std::string file = data("guava31_mitz64_utf8_n1000_p01.bin");
+  const auto read = read_with(read_guava, file);
+  ASSERT_TRUE(read) << read.error().message;
+  const auto& filter = std::get<Guava64Bloom>(*read);
+  EXPECT_EQ(filter.params(), (Guava64Params{9600, 7}));
+  expect_thousand_keys(filter);
+  EXPECT_TRUE(filter == rebuilt<Guava64Bloom>());
+  EXPECT_EQ(written([&](ByteSink& sink) { return write_guava(filter, sink); }), file);
+}
+
+TEST(Guava, TinyFilesAreTheSame) {
+  auto filter = Guava64Bloom::create(Guava64Params{128, 5}).value();
+  const std::string third =
+      std::string("\x00\xff", 2) +
+      std::string("\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f", 15);
+  filter.insert("hello");
+  filter.insert("");
+  filter.insert(third);
+  EXPECT_EQ(written([&](ByteSink& sink) { return write_guava(filter, sink); }),
+            data("guava31_mitz64_bytes_tiny.bin"));
+}
+
+TEST(Guava, TheOlderStrategyIsReadAndWritten) {
+  auto filter = rebuilt<Guava32Bloom>();
+  expect_thousand_keys(filter);
+  const std::string file = written([&](ByteSink& sink) { return write_guava(filter, sink); });
+  EXPECT_EQ(file[0], 0);
+  EXPECT_TRUE(std::get<Guava32Bloom>(read_with(read_guava, file).value()) == filter);
+}
+
+// --- DCSO
+// ------------------------------------------------------------------------------------------
+
+TEST(Dcso, FilesAreReadAndWritten) {
+  const std::string file = data("dcso_n1000_p01.bloom");
+  const auto read = read_with(read_dcso, file);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->filter.params(), (DcsoParams{9585, 7}));
+  EXPECT_EQ(read->planned_keys, 1000u);
+  EXPECT_EQ(read->planned_fpr, 0.01);
+  EXPECT_EQ(read->insertions, 997u);
+  EXPECT_TRUE(read->data.empty());
+  expect_thousand_keys(read->filter);
+  EXPECT_TRUE(read->filter == rebuilt<DcsoBloom>());
+  EXPECT_EQ(written([&](ByteSink& sink) { return write_dcso(*read, sink); }), file);
+}
+
+TEST(Dcso, InsertionsAreCountedAlike) {
+  auto filter = DcsoBloom::create(Plan{.keys = 1000, .fpr = 0.01}).value();
+  std::uint64_t insertions = 0;
+  for (const std::string& key : thousand_keys()) insertions += filter.insert(key);
+  EXPECT_EQ(insertions, 997u);
+}
+
+TEST(Dcso, UserDataIsKept) {
+  const std::string file = data("dcso_tiny_with_data.bloom");
+  const auto read = read_with(read_dcso, file);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->data.size(), 8u);
+  EXPECT_EQ(std::memcmp(read->data.data(), "note: hi", 8), 0);
+  EXPECT_TRUE(read->filter.contains("foo") && read->filter.contains("bar"));
+  EXPECT_EQ(written([&](ByteSink& sink) { return write_dcso(*read, sink); }), file);
+}
+
+TEST(Dcso, GzipIsReadAndWritten) {
+  const std::string plain = data("dcso_tiny_with_data.bloom");
+  const std::string file = data("dcso_tiny_with_data.bloom.gz");
+  const auto read_gzip = [](const std::string& text) {
+    BufferSource compressed(bytes(text));
+    GzipSource source(compressed);
+    return read_dcso(source);
+  };
+  const auto read = read_gzip(file);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(written([&](ByteSink& sink) { return write_dcso(*read, sink); }), plain);
+
+  const std::string again = written([&](ByteSink& sink) -> Result<void> {
+    GzipSink compressed(sink);
+    if (auto done = write_dcso(*read, compressed); !done) return done;
+    return compressed.finish();
+  });
+  EXPECT_TRUE(read_gzip(again).value().filter == read->filter);
+  for (std::size_t size = 0; size < file.size(); ++size) {
+    EXPECT_EQ(code_of(read_gzip(file.substr(0, size))), ErrorCode::corrupt) << size;
+  }
+  std::string damaged = file;
+  damaged[file.size() - 6] ^= 1;
+  EXPECT_EQ(code_of(read_gzip(damaged)), ErrorCode::corrupt);
+  EXPECT_EQ(code_of(read_gzip(plain)), ErrorCode::corrupt);
+  // Members follow each other.
+  const std::string two_members = file + file;
+  BufferSource twice(bytes(two_members));
+  GzipSource source(twice);
+  std::string all(200, '\0');
+  std::size_t size = 0;
+  while (const std::size_t count =
+             source.read(std::as_writable_bytes(std::span(all)).subspan(size)).value()) {
+    size += count;
+  }
+  EXPECT_EQ(all.substr(0, size), plain + plain);
+}
+
+// --- Parquet
+// ---------------------------------------------------------------------------------------
+
+TEST(Parquet, FiltersAreReadAndWritten) {
+  const std::string file = data("parquet_sbbf_k.header_and_bitset.bin");
+  const auto filter = read_with(read_parquet_filter, file);
+  ASSERT_TRUE(filter) << filter.error().message;
+  EXPECT_EQ(filter->params(), SplitBlockParams{64});
+  expect_thousand_keys(*filter);
+  EXPECT_EQ(written([&](ByteSink& sink) { return write_parquet_filter(*filter, sink); }), file);
+}
+
+TEST(Parquet, FilesTellWhereTheirFiltersAre) {
+  const auto filters = list_parquet_filters(data_path("duckdb_bloom.parquet"));
+  ASSERT_TRUE(filters) << filters.error().message;
+  ASSERT_FALSE(filters->empty());
+  const auto read = read_parquet_file(data_path("duckdb_bloom.parquet"), "k", 0);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(written([&](ByteSink& sink) { return write_parquet_filter(*read, sink); }),
+            data("parquet_sbbf_k.header_and_bitset.bin"));
+  for (const ParquetFilter& filter : *filters) {
+    EXPECT_TRUE(
+        read_parquet_file(data_path("duckdb_bloom.parquet"), filter.column, filter.row_group))
+        << filter.column;
+  }
+  const auto missing = read_parquet_file(data_path("duckdb_bloom.parquet"), "nothing", 0);
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, ErrorCode::invalid_argument);
+  EXPECT_NE(missing.error().message.find("k in row group 0"), std::string::npos);
+}
+
+TEST(Parquet, OtherHashersAreNotWritten) {
+  BufferSink sink;
+  EXPECT_EQ(
+      code_of(write_parquet_filter(SplitBlockBloom::create(SplitBlockParams{1}).value(), sink)),
+      ErrorCode::unsupported);
+}
+
+// --- All of them
+// -----------------------------------------------------------------------------------
+
+struct Format {
+  std::string name;
+  std::string file;
+  std::function<bool(const std::string&)> is_accepted;
+};
+
+std::vector<Format> formats() {
+  const auto with = [](auto read) {
+    return [read](const std::string& text) { return read_with(read, text).has_value(); };
+  };
+  return {{"go", data("go_bitsandblooms_v3_n1000_p01.bin"), with(read_go)},
+          {"go json", data("go_bitsandblooms_v3_n1000_p01.json"), with(read_go_json)},
+          {"guava", data("guava31_mitz64_utf8_n1000_p01.bin"), with(read_guava)},
+          {"dcso", data("dcso_n1000_p01.bloom"), with(read_dcso)},
+          {"parquet", data("parquet_sbbf_k.header_and_bitset.bin"), with(read_parquet_filter)}};
+}
+
+TEST(Interop, TruncatedFilesAreRefused) {
+  for (const Format& format : formats()) {
+    ASSERT_TRUE(format.is_accepted(format.file)) << format.name;
+    for (std::size_t size = 0; size < format.file.size(); ++size) {
+      ASSERT_FALSE(format.is_accepted(format.file.substr(0, size))) << format.name << " " << size;
+    }
+  }
+}
+
+TEST(Interop, FilesThatGoOnAreRefused) {
+  for (const Format& format : formats()) {
+    if (format.name == "dcso") continue;  // that is its user data
+    EXPECT_FALSE(format.is_accepted(format.file + '\x01')) << format.name;
+  }
+}
+
+TEST(Interop, EdgeValuesDoNoHarm) {
+  for (const Format& format : formats()) {
+    for (std::size_t at = 0; at < std::min<std::size_t>(format.file.size(), 64); ++at) {
+      for (const std::size_t width : {1u, 2u, 4u, 8u}) {
+        for (const char fill : {'\0', '\x01', '\x7f', '\x80', '\xff'}) {
+          std::string damaged = format.file;
+          for (std::size_t i = at; i < at + width; ++i) damaged[i] = fill;
+          static_cast<void>(format.is_accepted(damaged));
+        }
+      }
+    }
+  }
+}
+
+TEST(Interop, RandomDamageDoesNoHarm) {
+  std::mt19937_64 random(1);
+  const auto all = formats();
+  for (int round = 0; round < 20'000; ++round) {
+    const Format& format = all[random() % all.size()];
+    std::string damaged = format.file;
+    for (std::size_t i = 0; i <= random() % 4; ++i) {
+      damaged[random() % std::min<std::size_t>(damaged.size(), 80)] = static_cast<char>(random());
+    }
+    static_cast<void>(format.is_accepted(damaged));
+  }
+}
+
+// --- As filters
+// ------------------------------------------------------------------------------------
+
+template <class F>
+class Foreign : public ::testing::Test {};
+using ForeignTypes = ::testing::Types<GoBloom, Guava32Bloom, Guava64Bloom, DcsoBloom, RedisBloom>;
+TYPED_TEST_SUITE(Foreign, ForeignTypes);
+
+TYPED_TEST(Foreign, FiltersDoWhatFiltersDo) {
+  const auto keys = thousand_keys();
+  auto filter = rebuilt<TypeParam>();
+  auto batch = TypeParam::create(filter.params()).value();
+  EXPECT_GT(batch.insert(std::span(keys)), 980u);
+  EXPECT_TRUE(batch == filter);
+  auto answers = std::make_unique<bool[]>(keys.size());
+  batch.contains(std::span(keys), std::span(answers.get(), keys.size()));
+  EXPECT_EQ(std::count(answers.get(), answers.get() + keys.size(), true), 1000);
+  EXPECT_NEAR(filter.approximate_size().value, 1000, 30);
+  EXPECT_NEAR(filter.estimated_fpr(), 0.01, 0.004);
+
+  auto other = TypeParam::create(filter.params()).value();
+  other.insert("another");
+  other.insert(42);
+  ASSERT_TRUE(filter.merge(other));
+  EXPECT_TRUE(filter.contains("another") && filter.contains(42) && filter.contains(keys[5]));
+  EXPECT_TRUE(filter.clone() == filter);
+  filter.clear();
+  EXPECT_FALSE(filter.contains(keys[5]));
+}
+
+TYPED_TEST(Foreign, FiltersAreSavedLikeAnyOther) {
+  const auto filter = rebuilt<TypeParam>();
+  BufferSink sink;
+  ASSERT_TRUE(save(filter, sink));
+  BufferSource source(sink.bytes());
+  EXPECT_TRUE(open<TypeParam>(source).value() == filter);
+  BufferSource again(sink.bytes());
+  const auto any = open(again).value();
+  EXPECT_EQ(any.kind(), kind_of<TypeParam>);
+  EXPECT_EQ(any.hash_algorithm(), HashAlgorithm::scheme);
+  EXPECT_TRUE(any.contains("key-000007"));
+}
+
+TYPED_TEST(Foreign, ParamsAreChecked) {
+  using Params = typename TypeParam::Params;
+  EXPECT_FALSE(TypeParam::create(Params{0, 1}));
+  EXPECT_FALSE(TypeParam::create(Params{64, 0}));
+  EXPECT_FALSE(TypeParam::create(Params{64, 65}));
+  EXPECT_TRUE(TypeParam::create(Params{64, 64}));
+  EXPECT_FALSE(TypeParam::create(Plan{.keys = 100}));
+  EXPECT_FALSE(TypeParam::create(Plan{.keys = 100, .fpr = 0.01, .hashes = 3}));
+}
+
+}  // namespace
+}  // namespace probably::interop

@@ -1,0 +1,99 @@
+// Snapshots, marks and deltas of filters that other threads insert into.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "probably/snapshot.hpp"
+#include "support/filters.hpp"
+#include "support/streams.hpp"
+
+namespace probably {
+namespace {
+
+using testing::contains_all;
+using testing::DigestStream;
+
+constexpr std::size_t kThreads = 3;
+constexpr std::size_t kKeys = 20'000;
+constexpr std::size_t kMostPerThread = 50'000;
+
+// Threads that insert, each from a stream of its own, until they have inserted enough or the object
+// goes.
+template <class F>
+class Inserting {
+ public:
+  explicit Inserting(F& filter) {
+    for (std::size_t thread = 0; thread < kThreads; ++thread) {
+      threads_.emplace_back([this, &filter, thread] {
+        DigestStream stream(10 + thread);
+        for (std::size_t i = 0; i < kMostPerThread && !stop_.load(std::memory_order_relaxed); ++i) {
+          filter.insert(stream.next());
+          counts_[thread].fetch_add(1, std::memory_order_release);
+        }
+      });
+    }
+  }
+  Inserting(const Inserting&) = delete;
+  Inserting& operator=(const Inserting&) = delete;
+  ~Inserting() { stop_ = true; }
+
+  // How many keys each thread has inserted by now.
+  [[nodiscard]] std::vector<std::size_t> counts() const {
+    std::vector<std::size_t> all;
+    for (const auto& count : counts_) all.push_back(count.load(std::memory_order_acquire));
+    return all;
+  }
+
+ private:
+  std::atomic<bool> stop_ = false;
+  std::array<std::atomic<std::size_t>, kThreads> counts_{};
+  std::vector<std::jthread> threads_;
+};
+
+template <class F>
+void expect_all_of(const F& filter, const std::vector<std::size_t>& counts) {
+  for (std::size_t thread = 0; thread < counts.size(); ++thread) {
+    EXPECT_TRUE(contains_all(filter, DigestStream(10 + thread).take(counts[thread])));
+  }
+}
+
+template <class F>
+class SnapshotThreads : public ::testing::Test {};
+TYPED_TEST_SUITE(SnapshotThreads, testing::AllFilterTypes, testing::KindName);
+
+TYPED_TEST(SnapshotThreads, ASnapshotHasWhatWasInsertedBefore) {
+  auto filter = TypeParam::create(Plan{.keys = kKeys, .fpr = 0.01}).value();
+  Inserting inserting(filter);
+  for (int round = 0; round < 10; ++round) {
+    const auto before = inserting.counts();
+    BufferSink sink;
+    ASSERT_TRUE(save(filter, sink, {.sparse = round % 2 == 1}));
+    BufferSource source(sink.bytes());
+    const auto opened = open<TypeParam>(source);
+    ASSERT_TRUE(opened) << opened.error().message;
+    expect_all_of(*opened, before);
+  }
+}
+
+TYPED_TEST(SnapshotThreads, DeltasBringAReplicaUpToDate) {
+  auto filter = TypeParam::create(Plan{.keys = kKeys, .fpr = 0.01}).value();
+  auto replica = filter.clone();
+  Mark last(filter);
+  Inserting inserting(filter);
+  for (int round = 0; round < 10; ++round) {
+    const auto before = inserting.counts();
+    Mark next(filter);
+    BufferSink sink;
+    ASSERT_TRUE(save_delta(filter, last, sink));
+    last = next;
+    BufferSource source(sink.bytes());
+    ASSERT_TRUE(apply_delta(replica, source));
+    expect_all_of(replica, before);
+  }
+}
+
+}  // namespace
+}  // namespace probably
