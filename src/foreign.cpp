@@ -9,6 +9,7 @@
 #include "bit_filter_impl.hpp"
 #include "byte_hashes.hpp"
 #include "probably/bloom.hpp"
+#include "scalable_impl.hpp"
 
 namespace probably {
 namespace {
@@ -160,6 +161,46 @@ static double observed_fpr(const ForeignParams<Scheme>& params,
   return detail::fill_to_the(params.hashes, params.bits, words);
 }
 
+Result<RedisChainParams> RedisChainParams::from(const Plan& plan) {
+  if (detail::has_budget(plan) || plan.hashes != 0) {
+    return Error{ErrorCode::invalid_argument,
+                 "A chain grows: give keys (expected at first) and fpr, no memory and no hashes."};
+  }
+  RedisChainParams params;
+  if (plan.keys != 0) params.first_keys = plan.keys;
+  if (plan.fpr != 0) params.fpr = plan.fpr;
+  if (auto valid = params.validate(); !valid) return valid.error();
+  return params;
+}
+
+Result<void> RedisChainParams::validate() const {
+  if (first_keys < 1 || first_keys > kMaxKeys) {
+    return detail::domain_error("first_keys", first_keys, "1 to " + detail::text(kMaxKeys));
+  }
+  if (!(fpr >= 1e-9 && fpr <= kMaxFpr)) {
+    return detail::domain_error("fpr", fpr, "a rate from 1e-09 to " + detail::text(kMaxFpr));
+  }
+  if (growth > 65536) return detail::domain_error("growth", growth, "0 to 65536");
+  return {};
+}
+
+std::uint64_t RedisChainParams::link_keys(std::uint32_t link) const noexcept {
+  std::uint64_t keys = first_keys;
+  for (std::uint32_t i = 0; i < link && keys <= kMaxKeys; ++i) keys *= growth;
+  return keys;
+}
+
+double RedisChainParams::link_fpr(std::uint32_t link) const noexcept {
+  return growth == 0 ? fpr : std::ldexp(fpr, -static_cast<int>(link) - 1);
+}
+
+Result<RedisParams> RedisChainParams::link_params(std::uint32_t link) const {
+  if (growth == 0 && link != 0) {
+    return Error{ErrorCode::invalid_argument, "A chain without growth has one link."};
+  }
+  return RedisParams::from({.keys = link_keys(link), .fpr = link_fpr(link)});
+}
+
 #define PROBABLY_INSTANTIATE(Scheme)                                         \
   template bool detail::insert(const ForeignLayout<Scheme>&, std::uint64_t*, \
                                const typename Scheme::Digest&) noexcept;     \
@@ -170,5 +211,6 @@ PROBABLY_INSTANTIATE(Guava32Scheme);
 PROBABLY_INSTANTIATE(Guava64Scheme);
 PROBABLY_INSTANTIATE(DcsoScheme);
 PROBABLY_INSTANTIATE(RedisScheme);
+template class ScalableFilter<RedisChainParams>;
 
 }  // namespace probably

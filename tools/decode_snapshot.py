@@ -40,7 +40,8 @@ SECTION_TABLE = 96
 ENTRY_BYTES = 32
 
 BLOOM, BLOCKED, SPLIT_BLOCK, SCALABLE = 1, 2, 3, 4
-GO_BLOOM, GUAVA_32, GUAVA_64, DCSO, REDIS_BLOOM = FOREIGN = 5, 6, 7, 8, 9
+GO_BLOOM, GUAVA_32, GUAVA_64, DCSO, REDIS_BLOOM = 5, 6, 7, 8, 9
+REDIS_CHAIN = 10
 KINDS = {
     BLOOM: "bloom",
     BLOCKED: "blocked",
@@ -51,8 +52,11 @@ KINDS = {
     GUAVA_64: "guava_64",
     DCSO: "dcso",
     REDIS_BLOOM: "redis_bloom",
+    REDIS_CHAIN: "redis_chain",
 }
-HAS_BITS_AND_HASHES = (BLOOM, *FOREIGN)
+FOREIGN = (GO_BLOOM, GUAVA_32, GUAVA_64, DCSO, REDIS_BLOOM, REDIS_CHAIN)
+HAS_BITS_AND_HASHES = (BLOOM, GO_BLOOM, GUAVA_32, GUAVA_64, DCSO, REDIS_BLOOM)
+HAS_LINKS = (SCALABLE, REDIS_CHAIN)
 PLAIN, SPARSE = 0, 1
 ENCODINGS = {PLAIN: "plain", SPARSE: "sparse"}
 WHOLE, DELTA = 0, 1
@@ -555,13 +559,22 @@ def check_lines(lines: int, slices: int) -> None:
     refuse_unless(slices in (4, 8, 16), f"{slices} slices instead of 4, 8 or 16")
 
 
+def check_bits(kind: int, bits: int, hashes: int) -> None:
+    refuse_unless(1 <= bits <= 2**60, f"{bits} bits instead of 1 to 2^60")
+    is_whole = kind not in (GUAVA_32, GUAVA_64, REDIS_BLOOM, REDIS_CHAIN) or bits % 64 == 0
+    refuse_unless(is_whole, f"{bits} bits instead of a multiple of 64")
+    refuse_unless(1 <= hashes <= 64, f"{hashes} hashes instead of 1 to 64")
+
+
+def check_link(kind: int, section: Section) -> None:
+    check = check_lines if kind == SCALABLE else lambda bits, hashes: check_bits(kind, bits, hashes)
+    check(section.lines, section.slices)
+
+
 def check_params(header: Header) -> None:
     first, second, third = header.params
     if header.kind in HAS_BITS_AND_HASHES:
-        refuse_unless(1 <= first <= 2**60, f"{first} bits instead of 1 to 2^60")
-        is_whole = header.kind not in (GUAVA_32, GUAVA_64, REDIS_BLOOM) or first % 64 == 0
-        refuse_unless(is_whole, f"{first} bits instead of a multiple of 64")
-        refuse_unless(1 <= second <= 64, f"{second} hashes instead of 1 to 64")
+        check_bits(header.kind, first, second)
         refuse_unless(third == 0, "the third param is not 0")
     elif header.kind == BLOCKED:
         check_lines(first, second)
@@ -572,7 +585,8 @@ def check_params(header: Header) -> None:
     else:
         refuse_unless(1 <= first <= 10**15, f"{first} keys of the first link instead of 1 to 10^15")
         refuse_unless(1e-9 <= rate_of(second) <= 0.5, f"a rate of {rate_of(second)} instead of 1e-9 to 0.5")
-        refuse_unless(2 <= third <= 16, f"a growth of {third} instead of 2 to 16")
+        least, most = (2, 16) if header.kind == SCALABLE else (0, 65536)
+        refuse_unless(least <= third <= most, f"a growth of {third} instead of {least} to {most}")
 
 
 def section_bytes(header: Header, section: Section) -> int:
@@ -583,7 +597,7 @@ def section_bytes(header: Header, section: Section) -> int:
         return 64 * header.params[0]
     if header.kind == SPLIT_BLOCK:
         return 32 * header.params[0]
-    return 64 * section.lines
+    return 64 * section.lines if header.kind == SCALABLE else 8 * -(-section.lines // 64)
 
 
 def check_sections(header: Header) -> None:
@@ -592,14 +606,14 @@ def check_sections(header: Header) -> None:
         4096 <= chunk <= 2**20 and chunk.bit_count() == 1,
         f"chunks of {chunk} bytes instead of a power of two from 4096 to 2^20",
     )
-    most = 48 if header.kind == SCALABLE else 1
+    most = 48 if header.kind in HAS_LINKS else 1
     refuse_unless(
         len(header.sections) <= most,
         f"{len(header.sections)} sections, kind {KINDS[header.kind]} has at most {most}",
     )
     for number, section in enumerate(header.sections):
-        if header.kind == SCALABLE:
-            check_lines(section.lines, section.slices)
+        if header.kind in HAS_LINKS:
+            check_link(header.kind, section)
             refuse_unless(section.inserted <= 10**15, f"section {number} counts more than 10^15 keys")
         else:
             refuse_unless(
@@ -672,6 +686,8 @@ def foreign_places(kind: int, key: bytes, m: int, k: int) -> Iterator[int]:
 
 def places_of_key(header: Header, section: Section, d: int | bytes) -> list[int]:
     """The bits of the section that are set if the key with digest d is in it."""
+    if isinstance(d, bytes) and header.kind == REDIS_CHAIN:
+        return list(foreign_places(REDIS_BLOOM, d, section.lines, section.slices))
     if isinstance(d, bytes):
         return list(foreign_places(header.kind, d, header.params[0], header.params[1]))
     if header.kind == BLOOM:
@@ -894,6 +910,8 @@ def described(header: Header, counts: list[int]) -> Iterator[str]:
     yield f"payload bytes: {header.payload_bytes}"
     for number, (section, count) in enumerate(zip(header.sections, counts)):
         link = ""
+        if header.kind == REDIS_CHAIN:
+            link = f"bits {section.lines}, hashes {section.slices}, inserted {section.inserted}, "
         if header.kind == SCALABLE:
             link = f"lines {section.lines}, slices {section.slices}, inserted {section.inserted}, "
         yield f"section {number}: bytes {section.bytes}, {link}set bits {count}"

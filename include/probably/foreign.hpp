@@ -1,4 +1,5 @@
-// Filters of other software: GoBloom, Guava32Bloom, Guava64Bloom, DcsoBloom, RedisBloom.
+// Filters of other software: GoBloom, Guava32Bloom, Guava64Bloom, DcsoBloom, RedisBloom,
+// RedisChain.
 //
 // They have the bits, the sizes and the answers of the software that they are named after, and the
 // verbs of our own: a filter that was read with interop.hpp is asked, extended, merged and saved
@@ -18,6 +19,7 @@
 
 #include "probably/bit_filter.hpp"
 #include "probably/layout/foreign.hpp"
+#include "probably/scalable_filter.hpp"
 
 namespace probably {
 
@@ -88,6 +90,26 @@ using Guava64Bloom = BitFilter<Guava64Params>;
 using DcsoBloom = BitFilter<DcsoParams>;
 using RedisBloom = BitFilter<RedisParams>;
 
+// What RedisBloom keeps under a key: a chain of RedisBloom filters that grows.
+struct RedisChainParams {
+  using Link = RedisBloom;
+
+  std::uint64_t first_keys = 100;  // capacity of the first link, 1 to kMaxKeys
+  double fpr = 0.01;               // 1e-9 to kMaxFpr; each link has half the rate of the one before
+  std::uint32_t growth = 2;        // 1 to 65536; 0: NONSCALING, one link with the whole rate
+
+  static Result<RedisChainParams> from(const Plan& plan);
+  [[nodiscard]] Result<void> validate() const;
+
+  [[nodiscard]] std::uint64_t link_keys(std::uint32_t link) const noexcept;
+  [[nodiscard]] double link_fpr(std::uint32_t link) const noexcept;
+  [[nodiscard]] Result<RedisParams> link_params(std::uint32_t link) const;
+
+  friend bool operator==(const RedisChainParams&, const RedisChainParams&) = default;
+};
+
+using RedisChain = ScalableFilter<RedisChainParams>;
+
 #define PROBABLY_EXTERN(Scheme)                                                     \
   extern template bool detail::insert(const ForeignLayout<Scheme>&, std::uint64_t*, \
                                       const typename Scheme::Digest&) noexcept;     \
@@ -99,5 +121,6 @@ PROBABLY_EXTERN(Guava64Scheme);
 PROBABLY_EXTERN(DcsoScheme);
 PROBABLY_EXTERN(RedisScheme);
 #undef PROBABLY_EXTERN
+extern template class ScalableFilter<RedisChainParams>;
 
 }  // namespace probably

@@ -15,12 +15,14 @@
 //   bits-and-blooms/bloom v3 (Go)   binary and JSON           GoBloom
 //   Guava (Java)                    both strategies           Guava32Bloom, Guava64Bloom
 //   DCSO bloom (Go)                 with its user data        DcsoBloom
+//   RedisBloom                      BF.SCANDUMP's chunks      RedisChain
 //   Apache Parquet                  header and bitset, or     SplitBlockBloom with Hasher::xxh64()
 //                                   out of a .parquet file
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -60,8 +62,7 @@ Result<GuavaBloom> read_guava(ByteSource& source, const ReadOptions& options = {
 Result<void> write_guava(const Guava32Bloom& filter, ByteSink& sink);
 Result<void> write_guava(const Guava64Bloom& filter, ByteSink& sink);
 
-// --- DCSO bloom
-// ------------------------------------------------------------------------------------
+// --- DCSO bloom ----------------------------------------------------------------------------------
 
 struct DcsoFile {
   DcsoBloom filter;
@@ -77,8 +78,15 @@ struct DcsoFile {
 Result<DcsoFile> read_dcso(ByteSource& source, const ReadOptions& options = {});
 Result<void> write_dcso(const DcsoFile& file, ByteSink& sink);
 
-// --- Apache Parquet
-// --------------------------------------------------------------------------------
+// --- RedisBloom ----------------------------------------------------------------------------------
+
+// What BF.SCANDUMP replies, without the iterators: the header first, then the bits, in order, in
+// any number of chunks; empty ones do not count. Filters that hash to 32 bits (without FORCE64,
+// which BF.RESERVE always sets) are refused with unsupported.
+Result<RedisChain> read_redis_dump(std::span<const std::span<const std::byte>> chunks,
+                                   const ReadOptions& options = {});
+
+// --- Apache Parquet ------------------------------------------------------------------------------
 
 // The header and the bitset, as they stand in a .parquet file.
 Result<SplitBlockBloom> read_parquet_filter(ByteSource& source, const ReadOptions& options = {});

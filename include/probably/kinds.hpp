@@ -30,8 +30,9 @@ enum class Kind : std::uint8_t {
   guava_64 = 7,
   dcso = 8,
   redis_bloom = 9,
+  redis_chain = 10,
 };
-inline constexpr unsigned kKindCount = 9;
+inline constexpr unsigned kKindCount = 10;
 
 // Answers membership: no, or probably.
 template <class F>
@@ -92,6 +93,8 @@ template <>
 inline constexpr Kind kind_of<DcsoBloom> = Kind::dcso;
 template <>
 inline constexpr Kind kind_of<RedisBloom> = Kind::redis_bloom;
+template <>
+inline constexpr Kind kind_of<RedisChain> = Kind::redis_chain;
 
 [[nodiscard]] constexpr std::string_view name(Kind kind) noexcept {
   switch (kind) {
@@ -113,13 +116,16 @@ inline constexpr Kind kind_of<RedisBloom> = Kind::redis_bloom;
       return "dcso";
     case Kind::redis_bloom:
       return "redis_bloom";
+    case Kind::redis_chain:
+      return "redis_chain";
   }
   return "unknown";
 }
 
 // Ours, on 64-bit digests, and those of other software, each on its own.
 using NativeFilters = std::tuple<Bloom, BlockedBloom, SplitBlockBloom, ScalableBloom>;
-using ForeignFilters = std::tuple<GoBloom, Guava32Bloom, Guava64Bloom, DcsoBloom, RedisBloom>;
+using ForeignFilters =
+    std::tuple<GoBloom, Guava32Bloom, Guava64Bloom, DcsoBloom, RedisBloom, RedisChain>;
 using AllFilters =
     decltype(std::tuple_cat(std::declval<NativeFilters>(), std::declval<ForeignFilters>()));
 

@@ -128,8 +128,9 @@ struct SnapshotInfo {
   struct Section {
     std::uint64_t bytes = 0;
     std::uint64_t set_bits = 0;
-    std::optional<BlockedParams> link;  // of a scalable filter
-    std::uint64_t insertions = 0;       // counted, into that link
+    std::variant<std::monostate, BlockedParams, RedisParams> link =
+        {};                        // of a filter that has links
+    std::uint64_t insertions = 0;  // counted, into that link
   };
 
   std::uint16_t format_version = 0;
@@ -141,7 +142,7 @@ struct SnapshotInfo {
   bool has_secret = false;        // in the file
   std::uint64_t created = 0;      // seconds since 1970
   std::variant<BloomParams, BlockedParams, SplitBlockParams, ScalableParams, GoParams,
-               Guava32Params, Guava64Params, DcsoParams, RedisParams>
+               Guava32Params, Guava64Params, DcsoParams, RedisParams, RedisChainParams>
       params;
   std::vector<Section> sections;
   std::uint64_t filter_bytes = 0;  // what opening it takes
@@ -155,8 +156,7 @@ Result<SnapshotInfo> peek(const std::string& path);
 Result<void> verify(const std::string& path);
 Result<void> verify(ByteSource& source);
 
-// --- Deltas
-// ----------------------------------------------------------------------------------------
+// --- Deltas --------------------------------------------------------------------------------------
 //
 // Bits are only ever set, so filters of one geometry and hasher are a grow-only set: what two
 // replicas tell each other may come late, twice or in any order, and in the end both hold the same.

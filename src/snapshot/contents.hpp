@@ -34,7 +34,8 @@ struct SnapshotAccess {
   static std::uint64_t* words_of(BitFilter<P>& filter) noexcept {
     return filter.words();
   }
-  static std::uint64_t* words_of(ScalableBloom& filter, std::uint32_t link) noexcept {
+  template <class P>
+  static std::uint64_t* words_of(ScalableFilter<P>& filter, std::uint32_t link) noexcept {
     return filter.chain_->link(link).filter.words();
   }
   template <class P>
@@ -42,11 +43,13 @@ struct SnapshotAccess {
                                     Storage storage) {
     return BitFilter<P>::adopt_any(params, hasher, std::move(storage));
   }
-  static ScalableBloom from_links(const ScalableParams& params, const StorageOptions& options,
-                                  std::vector<std::pair<BlockedBloom, std::uint64_t>> links) {
-    std::vector<ScalableBloom::StoredLink> stored;
+  template <class P>
+  static ScalableFilter<P> from_links(
+      const P& params, const StorageOptions& options,
+      std::vector<std::pair<typename P::Link, std::uint64_t>> links) {
+    std::vector<typename ScalableFilter<P>::StoredLink> stored;
     for (auto& [filter, insertions] : links) stored.push_back({std::move(filter), insertions});
-    return ScalableBloom::from_links(params, options, std::move(stored));
+    return ScalableFilter<P>::from_links(params, options, std::move(stored));
   }
   template <Saveable F>
   using Chunk = typename Mapped<F>::Chunk;
@@ -56,10 +59,13 @@ struct SnapshotAccess {
   }
   using MarkState = Mark::State;
   static const MarkState& state_of(const Mark& mark) noexcept { return *mark.state_; }
-  static Result<void> reach(ScalableBloom& filter, std::span<const BlockedParams> links) {
+  template <class P>
+  static Result<void> reach(ScalableFilter<P>& filter,
+                            std::span<const typename P::Link::Params> links) {
     return filter.reach(links);
   }
-  static void recount(ScalableBloom& filter, std::uint32_t link) noexcept {
+  template <class P>
+  static void recount(ScalableFilter<P>& filter, std::uint32_t link) noexcept {
     filter.recount(link);
     filter.prepare_next();
   }
@@ -77,6 +83,9 @@ ParamFields fields_of(const ForeignParams<Scheme>& params) {
   return {params.bits, params.hashes, 0};
 }
 inline ParamFields fields_of(const ScalableParams& params) {
+  return {params.first_keys, std::bit_cast<std::uint64_t>(params.fpr), params.growth};
+}
+inline ParamFields fields_of(const RedisChainParams& params) {
   return {params.first_keys, std::bit_cast<std::uint64_t>(params.fpr), params.growth};
 }
 
@@ -97,6 +106,9 @@ void from_fields(const ParamFields& fields, ForeignParams<Scheme>& params) {
 inline void from_fields(const ParamFields& fields, ScalableParams& params) {
   params = {fields[0], std::bit_cast<double>(fields[1]), static_cast<std::uint32_t>(fields[2])};
 }
+inline void from_fields(const ParamFields& fields, RedisChainParams& params) {
+  params = {fields[0], std::bit_cast<double>(fields[1]), static_cast<std::uint32_t>(fields[2])};
+}
 
 template <class Params>
 Result<Params> params_from(const ParamFields& fields, const std::string& name) {
@@ -107,8 +119,7 @@ Result<Params> params_from(const ParamFields& fields, const std::string& name) {
   return params;
 }
 
-// --- Filters of one array of bits
-// ------------------------------------------------------------------
+// --- Filters of one array of bits ----------------------------------------------------------------
 
 template <class F>
 inline constexpr bool is_bit_filter = false;
@@ -138,17 +149,19 @@ Contents contents_of(const BitFilter<P>& filter) {
   return contents;
 }
 
-inline Contents contents_of(const ScalableBloom& filter) {
+template <class P>
+Contents contents_of(const ScalableFilter<P>& filter) {
   Contents contents;
-  contents.header.kind = Kind::scalable;
+  contents.header.kind = kind_of<ScalableFilter<P>>;
   contents.header.params = fields_of(filter.params());
   describe_hasher(filter.hasher(), contents.header);
   const std::uint32_t count = filter.link_count();
   for (std::uint32_t i = 0; i < count; ++i) {
-    const BlockedBloom& link = filter.link(i);
+    const auto& link = filter.link(i);
+    const ParamFields geometry = fields_of(link.params());
     contents.header.sections.push_back({.bytes = link.size_bytes(),
-                                        .lines = link.params().lines,
-                                        .slices = link.params().slices,
+                                        .lines = geometry[0],
+                                        .slices = geometry[1],
                                         .inserted = filter.link_insertions(i)});
     contents.words.push_back(link.storage().words());
   }
@@ -162,13 +175,22 @@ inline Contents contents_of(const AnyFilter& filter) {
 // Completes what contents_of() left to the caller.
 void apply_options(const SaveOptions& options, Header& header);
 
-// --- And back
-// --------------------------------------------------------------------------------------
+// --- And back ------------------------------------------------------------------------------------
+
+template <class F>
+struct LinkParamsOf {
+  using type = BlockedParams;  // there are none
+};
+template <class P>
+struct LinkParamsOf<ScalableFilter<P>> {
+  using type = typename P::Link::Params;
+};
 
 template <class F>
 struct Geometry {
+  using LinkParams = typename LinkParamsOf<F>::type;
   typename F::Params params;
-  std::vector<BlockedParams> links;  // of a scalable filter
+  std::vector<LinkParams> links;  // of a filter that has some
 };
 
 template <Filter F>
@@ -181,11 +203,12 @@ Result<Geometry<F>> geometry_of(const Header& header, const std::string& name) {
       return corrupt(name, "its parameters and the size of its bits contradict each other");
     }
   } else {
-    if (header.sections.size() > ScalableBloom::kMaxLinks) {
+    if (header.sections.size() > F::kMaxLinks) {
       return corrupt(name, "it has " + text(std::uint64_t{header.sections.size()}) + " links");
     }
     for (const Section& section : header.sections) {
-      const auto link = params_from<BlockedParams>({section.lines, section.slices, 0}, name);
+      const auto link =
+          params_from<typename Geometry<F>::LinkParams>({section.lines, section.slices, 0}, name);
       if (!link) return link.error();
       if (link->size_bytes() != section.bytes || section.inserted > kMaxKeys) {
         return corrupt(name, "a link's parameters and the size of its bits contradict each other");
@@ -244,7 +267,7 @@ Result<F> assemble(const Geometry<F>& geometry, const Header& header,
   if constexpr (is_bit_filter<F>) {
     return SnapshotAccess::adopt(geometry.params, hasher, std::move(sections.front()));
   } else {
-    std::vector<std::pair<BlockedBloom, std::uint64_t>> links;
+    std::vector<std::pair<typename F::LinkFilter, std::uint64_t>> links;
     for (std::size_t i = 0; i < sections.size(); ++i) {
       auto link = SnapshotAccess::adopt(geometry.links[i], hasher, std::move(sections[i]));
       if (!link) return link.error();

@@ -109,10 +109,13 @@ Result<void> add(BitFilter<P>& filter, const Header& header, ByteSource& source)
   });
 }
 
-Result<void> add(ScalableBloom& filter, const Header& header, ByteSource& source) {
-  const auto geometry = detail::geometry_of<ScalableBloom>(header, source.name());
+template <class P>
+Result<void> add(ScalableFilter<P>& filter, const Header& header, ByteSource& source) {
+  const auto geometry = detail::geometry_of<ScalableFilter<P>>(header, source.name());
   if (!geometry) return geometry.error();
-  if (auto reached = SnapshotAccess::reach(filter, geometry->links); !reached) return reached;
+  if (auto reached = SnapshotAccess::reach(filter, std::span(geometry->links)); !reached) {
+    return reached;
+  }
   auto done = detail::read_body(
       source, header, [&](std::size_t section, std::uint64_t first_word, auto words) {
         const auto link = static_cast<std::uint32_t>(section);
@@ -220,8 +223,7 @@ Result<void> apply_delta(F& filter, const std::string& path) {
   });
 }
 
-// --- Instances
-// -------------------------------------------------------------------------------------
+// --- Instances -----------------------------------------------------------------------------------
 
 #define PROBABLY_INSTANTIATE(F)                                                                    \
   template Mark::Mark(const F&);                                                                   \
@@ -241,6 +243,7 @@ PROBABLY_INSTANTIATE(Guava32Bloom);
 PROBABLY_INSTANTIATE(Guava64Bloom);
 PROBABLY_INSTANTIATE(DcsoBloom);
 PROBABLY_INSTANTIATE(RedisBloom);
+PROBABLY_INSTANTIATE(RedisChain);
 PROBABLY_INSTANTIATE(AnyFilter);
 
 }  // namespace probably

@@ -75,8 +75,8 @@ std::uint64_t Header::filter_bytes() const noexcept {
 }
 
 std::uint64_t Header::last_word_bits() const noexcept {
-  const bool counts_bits =
-      kind != Kind::blocked && kind != Kind::split_block && kind != Kind::scalable;
+  const bool counts_bits = kind != Kind::blocked && kind != Kind::split_block &&
+                           kind != Kind::scalable && kind != Kind::redis_chain;
   const std::uint64_t used = counts_bits ? params[0] % 64 : 0;
   return used == 0 ? ~std::uint64_t{0} : (std::uint64_t{1} << used) - 1;
 }

@@ -87,8 +87,7 @@ Result<F> make_kind(const Header& header, Work&& work) {
 
 }  // namespace
 
-// --- Saving
-// ----------------------------------------------------------------------------------------
+// --- Saving --------------------------------------------------------------------------------------
 
 template <Saveable F>
 Result<void> save(const F& filter, ByteSink& sink, const SaveOptions& options) {
@@ -102,8 +101,7 @@ Result<void> save(const F& filter, const std::string& path, const SaveOptions& o
   return detail::replace_file(path, [&](ByteSink& sink) { return save(filter, sink, options); });
 }
 
-// --- Opening
-// ---------------------------------------------------------------------------------------
+// --- Opening -------------------------------------------------------------------------------------
 
 template <Saveable F>
 Result<F> open(ByteSource& source, const OpenOptions& options) {
@@ -252,8 +250,7 @@ Result<void> verify(const std::string& path) {
   return detail::from_file(path, [](ByteSource& source) { return verify(source); });
 }
 
-// --- Instances
-// -------------------------------------------------------------------------------------
+// --- Instances -----------------------------------------------------------------------------------
 
 #define PROBABLY_INSTANTIATE(F)                                                 \
   template Result<void> save(const F&, ByteSink&, const SaveOptions&);          \
@@ -272,6 +269,7 @@ PROBABLY_INSTANTIATE(Guava32Bloom);
 PROBABLY_INSTANTIATE(Guava64Bloom);
 PROBABLY_INSTANTIATE(DcsoBloom);
 PROBABLY_INSTANTIATE(RedisBloom);
+PROBABLY_INSTANTIATE(RedisChain);
 PROBABLY_INSTANTIATE(AnyFilter);
 
 }  // namespace probably

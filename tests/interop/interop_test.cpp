@@ -70,8 +70,7 @@ F rebuilt() {
   return filter;
 }
 
-// --- bits-and-blooms
-// -------------------------------------------------------------------------------
+// --- bits-and-blooms -----------------------------------------------------------------------------
 
 TEST(Go, BinaryFilesAreReadAndWritten) {
   const std::string file = data("go_bitsandblooms_v3_n1000_p01.bin");
@@ -157,8 +156,7 @@ TEST(Go, ABitsetOfAnotherLengthIsAccepted) {
   EXPECT_FALSE(*half == filter);
 }
 
-// --- Guava
-// -----------------------------------------------------------------------------------------
+// --- Guava ---------------------------------------------------------------------------------------
 
 TEST(Guava, FilesAreReadAndWritten) {
   const std::string file = data("guava31_mitz64_utf8_n1000_p01.bin");
@@ -191,8 +189,7 @@ TEST(Guava, TheOlderStrategyIsReadAndWritten) {
   EXPECT_TRUE(std::get<Guava32Bloom>(read_with(read_guava, file).value()) == filter);
 }
 
-// --- DCSO
-// ------------------------------------------------------------------------------------------
+// --- DCSO ----------------------------------------------------------------------------------------
 
 TEST(Dcso, FilesAreReadAndWritten) {
   const std::string file = data("dcso_n1000_p01.bloom");
@@ -263,8 +260,7 @@ TEST(Dcso, GzipIsReadAndWritten) {
   EXPECT_EQ(all.substr(0, size), plain + plain);
 }
 
-// --- Parquet
-// ---------------------------------------------------------------------------------------
+// --- Parquet -------------------------------------------------------------------------------------
 
 TEST(Parquet, FiltersAreReadAndWritten) {
   const std::string file = data("parquet_sbbf_k.header_and_bitset.bin");
@@ -301,8 +297,85 @@ TEST(Parquet, OtherHashersAreNotWritten) {
       ErrorCode::unsupported);
 }
 
-// --- All of them
-// -----------------------------------------------------------------------------------
+// --- RedisBloom ----------------------------------------------------------------------------------
+
+// The chunks of one case of the dump file.
+std::vector<std::string> redis_chunks(const std::string& name) {
+  const std::string file = data("redisbloom_scandump.json");
+  const auto strings = testing::strings_of_list(file.substr(file.find('"' + name + '"')), "chunks");
+  std::vector<std::string> chunks;
+  for (std::size_t i = 0; i + 1 < strings.size(); ++i) {
+    if (strings[i] == "hex") chunks.push_back(bytes_from_hex(strings[i + 1]));
+  }
+  return chunks;
+}
+
+Result<RedisChain> read_redis(const std::vector<std::string>& chunks) {
+  std::vector<std::span<const std::byte>> spans;
+  for (const std::string& chunk : chunks) spans.push_back(bytes(chunk));
+  return read_redis_dump(spans, {.max_bytes = 1 << 28});
+}
+
+TEST(Redis, DumpsAreRead) {
+  for (const std::string name : {"scaling_n1000_p01", "nonscaling_n1000_p01"}) {
+    const auto chain = read_redis(redis_chunks(name));
+    ASSERT_TRUE(chain) << chain.error().message;
+    EXPECT_EQ(chain->link_count(), 1u);
+    expect_thousand_keys(*chain);
+    // The same bits as RedisBloom's.
+    auto again = RedisChain::create(chain->params()).value();
+    for (const std::string& key : thousand_keys()) again.insert(key);
+    EXPECT_TRUE(again.link(0) == chain->link(0));
+    EXPECT_EQ(again.link_insertions(0), chain->link_insertions(0));
+  }
+}
+
+TEST(Redis, ChainsThatGrewAreReadAndGrowOn) {
+  const auto chunks = redis_chunks("scaled_n10_p01_exp2");
+  auto chain = read_redis(chunks);
+  ASSERT_TRUE(chain) << chain.error().message;
+  EXPECT_GT(chain->link_count(), 1u);
+  for (std::uint32_t i = 0; i < chain->link_count(); ++i) {
+    EXPECT_EQ(chain->link(i).params(), chain->params().link_params(i).value()) << i;
+  }
+  const std::uint32_t links = chain->link_count();
+  for (int i = 0; i < 5000; ++i) chain->insert("more-" + std::to_string(i));
+  for (int i = 0; i < 5000; ++i) EXPECT_TRUE(chain->contains("more-" + std::to_string(i)));
+  EXPECT_GT(chain->link_count(), links);
+}
+
+TEST(Redis, ChainsAreSavedLikeAnyOther) {
+  const auto chain = read_redis(redis_chunks("scaled_n10_p01_exp2")).value();
+  BufferSink sink;
+  ASSERT_TRUE(save(chain, sink));
+  BufferSource source(sink.bytes());
+  const auto again = open(source).value();
+  EXPECT_EQ(again.kind(), Kind::redis_chain);
+  EXPECT_TRUE(*again.get_if<RedisChain>() == chain);
+}
+
+TEST(Redis, DamagedDumpsAreRefusedOrDoNoHarm) {
+  const auto chunks = redis_chunks("scaled_n10_p01_exp2");
+  for (std::size_t at = 0; at < chunks[0].size(); ++at) {
+    for (const char value : {'\0', '\x01', '\x7f', '\xff'}) {
+      auto damaged = chunks;
+      damaged[0][at] = value;
+      static_cast<void>(read_redis(damaged));
+    }
+    auto cut = chunks;
+    cut[0].resize(at);
+    EXPECT_FALSE(read_redis(cut)) << at;
+  }
+  auto shorter = chunks;
+  shorter.back().pop_back();
+  EXPECT_FALSE(read_redis(shorter));
+  auto longer = chunks;
+  longer.emplace_back("x");
+  EXPECT_FALSE(read_redis(longer));
+  EXPECT_FALSE(read_redis({}));
+}
+
+// --- All of them ---------------------------------------------------------------------------------
 
 struct Format {
   std::string name;
@@ -364,8 +437,7 @@ TEST(Interop, RandomDamageDoesNoHarm) {
   }
 }
 
-// --- As filters
-// ------------------------------------------------------------------------------------
+// --- As filters ----------------------------------------------------------------------------------
 
 template <class F>
 class Foreign : public ::testing::Test {};

@@ -145,8 +145,7 @@ TYPED_TEST(Snapshots, TellWhatTheyHold) {
   }
 }
 
-// --- Files
-// -----------------------------------------------------------------------------------------
+// --- Files ---------------------------------------------------------------------------------------
 
 TEST(SnapshotFiles, ReplaceOlderOnes) {
   const TemporaryDirectory directory;
@@ -217,8 +216,7 @@ TEST(SnapshotFiles, StayMappedWhenTheyAreReplaced) {
   EXPECT_TRUE(mapped.verify());
 }
 
-// --- Refusals
-// --------------------------------------------------------------------------------------
+// --- Refusals ------------------------------------------------------------------------------------
 
 TEST(SnapshotRefusals, AnotherKind) {
   const auto bytes = bytes_of(small_filter());

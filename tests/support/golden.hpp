@@ -82,6 +82,7 @@ inline std::vector<Golden> golden_files() {
       {"guava_64.probably", with_keys<Guava64Bloom>({9600, 7}, 1000), plain},
       {"dcso.probably", with_keys<DcsoBloom>({9585, 7}, 1000), plain},
       {"redis_bloom.probably", with_keys<RedisBloom>({11072, 8}, 1000), plain},
+      {"redis_chain.probably", with_keys<RedisChain>({200, 0.01, 2}, 1000), plain},
   };
 }
 
