@@ -201,11 +201,13 @@ Result<RedisParams> RedisChainParams::link_params(std::uint32_t link) const {
   return RedisParams::from({.keys = link_keys(link), .fpr = link_fpr(link)});
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): the argument is a type.
 #define PROBABLY_INSTANTIATE(Scheme)                                         \
   template bool detail::insert(const ForeignLayout<Scheme>&, std::uint64_t*, \
                                const typename Scheme::Digest&) noexcept;     \
   template struct ForeignParams<Scheme>;                                     \
   template class BitFilter<ForeignParams<Scheme>>
+// NOLINTEND(bugprone-macro-parentheses)
 PROBABLY_INSTANTIATE(GoScheme);
 PROBABLY_INSTANTIATE(Guava32Scheme);
 PROBABLY_INSTANTIATE(Guava64Scheme);

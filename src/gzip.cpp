@@ -41,7 +41,7 @@ Result<std::size_t> GzipSource::read(std::span<std::byte> room) {
   stream.avail_out = static_cast<uInt>(room.size());
   while (stream.avail_out == room.size()) {
     if (stream.avail_in == 0) {
-      const auto count = source_.read(state_->input);
+      auto count = source_.read(state_->input);
       if (!count) return count;
       if (*count == 0) {
         if (state_->is_between_members) return std::size_t{0};

@@ -37,6 +37,9 @@ class AnyFilter {
     return std::visit(std::forward<Work>(work), filter_);
   }
 
+  // NOLINTBEGIN(bugprone-exception-escape): there always is a filter, since moving one never
+  // throws.
+
   // Returns whether the key was new.
   template <PlainKey K>
   bool insert(const K& key) noexcept {
@@ -108,6 +111,7 @@ class AnyFilter {
   friend bool operator==(const AnyFilter& a, const AnyFilter& b) noexcept {
     return a.filter_ == b.filter_;
   }
+  // NOLINTEND(bugprone-exception-escape)
 
  private:
   template <class Tuple>

@@ -110,11 +110,13 @@ struct RedisChainParams {
 
 using RedisChain = ScalableFilter<RedisChainParams>;
 
+// NOLINTBEGIN(bugprone-macro-parentheses): the argument is a type.
 #define PROBABLY_EXTERN(Scheme)                                                     \
   extern template bool detail::insert(const ForeignLayout<Scheme>&, std::uint64_t*, \
                                       const typename Scheme::Digest&) noexcept;     \
   extern template struct ForeignParams<Scheme>;                                     \
   extern template class BitFilter<ForeignParams<Scheme>>
+// NOLINTEND(bugprone-macro-parentheses)
 PROBABLY_EXTERN(GoScheme);
 PROBABLY_EXTERN(Guava32Scheme);
 PROBABLY_EXTERN(Guava64Scheme);

@@ -81,6 +81,14 @@ struct MapOptions {
   std::optional<SecretKey> secret = std::nullopt;
 };
 
+namespace detail {
+struct MappedChunk {
+  std::uint64_t offset;  // in the file
+  std::uint64_t bytes;
+  std::uint64_t checksum;
+};
+}  // namespace detail
+
 // A snapshot that is used where it lies, in a file: read-only, shared between processes, without
 // loading. The file must not be changed or truncated meanwhile; replacing it, as save() does, is
 // fine.
@@ -98,13 +106,7 @@ class Mapped {
   [[nodiscard]] std::uint64_t chunk_count() const noexcept { return chunks_.size(); }
 
  private:
-  struct Chunk {
-    std::uint64_t offset;  // in the file
-    std::uint64_t bytes;
-    std::uint64_t checksum;
-  };
-
-  Mapped(Storage file, std::string name, std::vector<Chunk> chunks, F filter)
+  Mapped(Storage file, std::string name, std::vector<detail::MappedChunk> chunks, F filter)
       : file_(std::move(file)),
         name_(std::move(name)),
         chunks_(std::move(chunks)),
@@ -114,7 +116,7 @@ class Mapped {
 
   Storage file_;
   std::string name_;
-  std::vector<Chunk> chunks_;
+  std::vector<detail::MappedChunk> chunks_;
   F filter_;  // refers to file_
 };
 

@@ -16,7 +16,7 @@ using Type = ThriftReader::Type;
 
 constexpr std::string_view kMagic = "PAR1";
 constexpr std::size_t kMaxNameBytes = 1 << 16;
-constexpr std::uint64_t kBlockBytes = 32;
+constexpr std::int64_t kBlockBytes = 32;
 constexpr auto kMaxBytes = static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max());
 
 // BloomFilterHeader: 1 numBytes, and three unions of which only the first member is defined: 2 the
@@ -46,7 +46,7 @@ Result<std::uint64_t> read_header(ByteSource& source) {
                      " has a Parquet filter of an algorithm, hash or compression other "
                      "than split block, xxHash and none."};
   }
-  if (bytes < static_cast<std::int64_t>(kBlockBytes) || bytes % kBlockBytes != 0) {
+  if (bytes < kBlockBytes || bytes % kBlockBytes != 0) {
     return corrupt(source.name(),
                    "it claims " + std::to_string(bytes) + " bytes, which is no number of blocks");
   }
@@ -58,7 +58,8 @@ Result<SplitBlockBloom> read_filter(ByteSource& source, const ReadOptions& optio
   if (!bytes) return bytes.error();
   auto storage = read_words(source, *bytes * 8, *bytes / 8, Order::least_first, options);
   if (!storage) return storage.error();
-  return SplitBlockBloom::adopt({*bytes / kBlockBytes}, Hasher::xxh64(), *std::move(storage));
+  return SplitBlockBloom::adopt({*bytes / std::uint64_t{kBlockBytes}}, Hasher::xxh64(),
+                                *std::move(storage));
 }
 
 // A part of a file as a source.

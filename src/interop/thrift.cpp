@@ -73,8 +73,8 @@ void ThriftReader::skip(Type type) {
     case Type::stop:
       fail();
       return;
-    case Type::true_:
-    case Type::false_:
+    case Type::boolean_true:
+    case Type::boolean_false:
       return;
     case Type::i8:
       skip_bytes(1);
@@ -95,7 +95,7 @@ void ThriftReader::skip(Type type) {
       if (++depth_ > kMaxDepth) fail();
       // In a list, a truth value has a byte of its own.
       list([this](Type element) {
-        if (element == Type::true_ || element == Type::false_) {
+        if (element == Type::boolean_true || element == Type::boolean_false) {
           skip_bytes(1);
         } else {
           skip(element);

@@ -15,8 +15,8 @@ class ThriftReader {
  public:
   enum class Type : std::uint8_t {
     stop = 0,
-    true_ = 1,
-    false_ = 2,
+    boolean_true = 1,
+    boolean_false = 2,
     i8 = 3,
     i16 = 4,
     i32 = 5,

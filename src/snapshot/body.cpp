@@ -83,7 +83,7 @@ std::size_t padding_after(std::uint64_t stored_bytes) noexcept {
 class ChunkReader {
  public:
   ChunkReader(ByteSource& source, const Header& header)
-      : source_(source), header_(header), words_(header.chunk_bytes / kWordBytes) {
+      : source_(source), words_(header.chunk_bytes / kWordBytes) {
     if (header.encoding == Encoding::sparse) decoder_.emplace();
   }
 
@@ -139,7 +139,6 @@ class ChunkReader {
   }
 
   ByteSource& source_;
-  const Header& header_;
   std::vector<std::uint64_t> words_;
   std::vector<std::byte> frame_;
   std::optional<SparseDecoder> decoder_;

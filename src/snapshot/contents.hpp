@@ -48,13 +48,13 @@ struct SnapshotAccess {
       const P& params, const StorageOptions& options,
       std::vector<std::pair<typename P::Link, std::uint64_t>> links) {
     std::vector<typename ScalableFilter<P>::StoredLink> stored;
+    stored.reserve(links.size());
     for (auto& [filter, insertions] : links) stored.push_back({std::move(filter), insertions});
     return ScalableFilter<P>::from_links(params, options, std::move(stored));
   }
   template <Saveable F>
-  using Chunk = typename Mapped<F>::Chunk;
-  template <Saveable F>
-  static Mapped<F> mapped(Storage file, std::string name, std::vector<Chunk<F>> chunks, F filter) {
+  static Mapped<F> mapped(Storage file, std::string name, std::vector<MappedChunk> chunks,
+                          F filter) {
     return Mapped<F>(std::move(file), std::move(name), std::move(chunks), std::move(filter));
   }
   using MarkState = Mark::State;

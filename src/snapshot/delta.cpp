@@ -225,6 +225,7 @@ Result<void> apply_delta(F& filter, const std::string& path) {
 
 // --- Instances -----------------------------------------------------------------------------------
 
+// NOLINTBEGIN(bugprone-macro-parentheses): the argument is a type.
 #define PROBABLY_INSTANTIATE(F)                                                                    \
   template Mark::Mark(const F&);                                                                   \
   template Result<void> save_delta(const F&, const F&, ByteSink&, const SaveOptions&);             \
@@ -234,6 +235,7 @@ Result<void> apply_delta(F& filter, const std::string& path) {
   template Result<void> apply_delta(F&, ByteSource&);                                              \
   template Result<void> apply_delta(F&, const std::string&)
 
+// NOLINTEND(bugprone-macro-parentheses)
 PROBABLY_INSTANTIATE(Bloom);
 PROBABLY_INSTANTIATE(BlockedBloom);
 PROBABLY_INSTANTIATE(SplitBlockBloom);

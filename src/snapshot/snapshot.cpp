@@ -149,7 +149,7 @@ Result<Mapped<F>> map(const std::string& path, const MapOptions& options) {
   const auto trailer = detail::decode_trailer(bytes.subspan(payload_end), *header, name);
   if (!trailer) return trailer.error();
   std::vector<Storage> sections;
-  std::vector<SnapshotAccess::Chunk<F>> chunks;
+  std::vector<detail::MappedChunk> chunks;
   std::uint64_t offset = detail::kHeaderBytes;
   for (const Section& section : header->sections) {
     sections.push_back(Storage::borrow(words.subspan(offset / 8, section.bytes / 8)));
@@ -181,7 +181,7 @@ Result<Mapped<F>> map(const std::string& path, const MapOptions& options) {
 
 template <Saveable F>
 Result<void> Mapped<F>::verify_chunk(std::uint64_t chunk) const {
-  const Chunk& wanted = chunks_.at(chunk);
+  const detail::MappedChunk& wanted = chunks_.at(chunk);
   const auto bytes = std::as_bytes(std::span(file_.words(), file_.size_bytes() / 8));
   if (detail::checksum(bytes.subspan(wanted.offset, wanted.bytes)) == wanted.checksum) return {};
   return corrupt(name_, "the checksum of chunk " + text(chunk + 1) + " of " + text(chunk_count()) +
@@ -252,6 +252,7 @@ Result<void> verify(const std::string& path) {
 
 // --- Instances -----------------------------------------------------------------------------------
 
+// NOLINTBEGIN(bugprone-macro-parentheses): the argument is a type.
 #define PROBABLY_INSTANTIATE(F)                                                 \
   template Result<void> save(const F&, ByteSink&, const SaveOptions&);          \
   template Result<void> save(const F&, const std::string&, const SaveOptions&); \
@@ -260,6 +261,7 @@ Result<void> verify(const std::string& path) {
   template class Mapped<F>;                                                     \
   template Result<Mapped<F>> map(const std::string&, const MapOptions&)
 
+// NOLINTEND(bugprone-macro-parentheses)
 PROBABLY_INSTANTIATE(Bloom);
 PROBABLY_INSTANTIATE(BlockedBloom);
 PROBABLY_INSTANTIATE(SplitBlockBloom);
