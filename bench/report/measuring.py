@@ -66,7 +66,7 @@ def contenders(bench: pathlib.Path) -> list[Program]:
 
 def suites(bench: pathlib.Path, plan: Plan) -> list[Program]:
     """The programs that measure on their own."""
-    measuring = [bench / f"suite_{name}_avx2" for name in ("curve", "threads", "latency")]
+    measuring = [bench / f"suite_{name}_avx2" for name in ("curve", "threads", "latency", "snapshots")]
     return [
         executable(bench / "suite_sizes"),
         *(Program((str(path), *plan.arguments), path) for path in measuring),

@@ -35,6 +35,7 @@ def render(records: Records, plots: set[str]) -> str:
         threads(records, plots),
         writer(records),
         latency(records),
+        snapshots(records),
         bars_section(records),
     ]
     return "\n\n".join(block for section in sections for block in section) + "\n"
@@ -232,6 +233,51 @@ def latency(records: Records) -> list[str]:
             "Without prefaulting, the first touch of a page is a page fault.",
         ),
         text.table(header, rows, texts=4),
+    ]
+
+
+def snapshots(records: Records) -> list[str]:
+    blocks = ["## Snapshots"]
+    figures = records.find("snapshot")
+    if not figures:
+        return [*blocks, text.NOT_MEASURED]
+    rows = []
+    for each in figures:
+        milliseconds = each.best("ms")
+        gigabytes = each["bytes"] / milliseconds / 1e6
+        resident = each.median("resident")
+        rows.append(
+            [
+                each["operation"],
+                text.size(each["bytes"]),
+                text.digits(milliseconds),
+                text.NOTHING if each["operation"] == "map, verified later" else text.digits(gigabytes),
+                text.size(max(0, int(resident))) if resident else text.NOTHING,
+            ]
+        )
+    blocks += [
+        text.paragraph(
+            "A `blocked` filter, saved, opened and mapped, beside a plain file of the same bytes that is",
+            "written and synced, or read into new memory. Files are in the page cache when they are read.",
+            "Of `open` and `map`, the first answer is part of the time. Resident: the memory that the",
+            "process then has more than before; that of a mapping is the page cache's.",
+        ),
+        text.table(["operation", "size", "ms", "GB/s", "resident"], rows, texts=1),
+    ]
+    deltas = [
+        [
+            f"since {each['since']}",
+            text.count(each["keys"]),
+            text.size(each["filter_bytes"]),
+            text.size(each["delta_bytes"]),
+            f"{100 * each['delta_bytes'] / each['filter_bytes']:.1f} %",
+        ]
+        for each in records.find("delta")
+    ]
+    return [
+        *blocks,
+        "Deltas of a full filter after 1 % more keys:",
+        text.table(["delta", "keys", "filter", "delta", "share"], deltas, texts=1),
     ]
 
 

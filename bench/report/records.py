@@ -13,7 +13,7 @@ from typing import Any, TextIO
 Record = dict[str, Any]
 
 MEASURED = frozenset(
-    ("ns", "mops", "fairness", "rate", "bits_per_key", "lower_bound", "p50", "p99", "p999", "max")
+    "ns ms mops fairness rate bits_per_key lower_bound p50 p99 p999 max resident".split()
 )
 PLANNED_KEYS = 1_000_000  # of the sizes that are computed, and not measured: subject "bits"
 HIGHER_IS_BETTER = frozenset(("mops", "fairness"))
