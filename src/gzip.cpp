@@ -25,7 +25,7 @@ Bytef* as_zlib(const std::byte* bytes) noexcept {
 struct GzipSource::State {
   z_stream stream{};
   std::array<std::byte, 65536> input;
-  bool is_between_members = true;
+  bool is_between_members = false;  // the end may come
 };
 
 GzipSource::GzipSource(ByteSource& source) : source_(source), state_(std::make_unique<State>()) {
@@ -102,7 +102,10 @@ Result<void> GzipSink::deflate(std::span<const std::byte> bytes, int flush) {
   do {
     stream.next_out = as_zlib(state_->output.data());
     stream.avail_out = static_cast<uInt>(state_->output.size());
-    ::deflate(&stream, flush);
+    if (const int code = ::deflate(&stream, flush);
+        code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR) {
+      return Error{ErrorCode::invalid_argument, "This gzip was finished before, or has failed."};
+    }
     const std::size_t made = state_->output.size() - stream.avail_out;
     if (auto done = sink_.write(std::span(state_->output).first(made)); !done) return done;
   } while (stream.avail_out == 0);

@@ -27,6 +27,10 @@ Result<void> StreamSink::write(std::span<const std::byte> bytes) {
 }
 
 Result<std::size_t> StreamSource::read(std::span<std::byte> room) {
+  if (stream_.fail() && !stream_.eof()) {
+    return Error{ErrorCode::io,
+                 "Cannot read from the stream: it was not opened, or failed before."};
+  }
   stream_.read(reinterpret_cast<char*>(room.data()), static_cast<std::streamsize>(room.size()));
   if (stream_.bad()) return Error{ErrorCode::io, "Cannot read from the stream: it failed."};
   return static_cast<std::size_t>(stream_.gcount());

@@ -247,9 +247,10 @@ Result<void> ScalableFilter<P>::reach(std::span<const LinkParams> links) {
   }
   std::vector<std::unique_ptr<Link>> missing;
   for (std::uint32_t i = had; i < links.size(); ++i) {
+    const auto planned = params().link_params(i);
+    if (!planned || !(*planned == links[i])) return detail::links_differ();
     auto link = make_link(params(), i, hasher(), chain_->options);
     if (!link) return link.error();
-    if (!((*link)->filter.params() == links[i])) return detail::links_differ();
     missing.push_back(*std::move(link));
   }
   for (std::uint32_t i = had; auto& link : missing) {

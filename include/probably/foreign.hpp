@@ -10,7 +10,7 @@
 // string's UTF-8 bytes, for example). Integers are hashed as eight bytes, least first, which is
 // what Guava's longFunnel does; DCSO and Redis clients send decimal digits.
 //
-// Concurrency: as bit_filter.hpp says.
+// Concurrency: as bit_filter.hpp says; of RedisChain, as scalable_filter.hpp.
 #pragma once
 
 #include <cstddef>

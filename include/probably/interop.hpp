@@ -1,4 +1,5 @@
-// Filters as other software writes them: read, checked and written back, byte for byte.
+// Filters as other software writes them: read, checked and, but for RedisBloom's, written back,
+// byte for byte.
 //
 //   auto file = std::ifstream("seen.bloom", std::ios::binary);
 //   probably::StreamSource source(file);

@@ -5,8 +5,8 @@
 //   probably::BufferSource again(buffer.bytes());
 //   auto same = probably::open<probably::BlockedBloom>(again);
 //
-// For sockets, compressors and the like, derive from ByteSink or ByteSource: one call takes or
-// gives up to a chunk of 64 KiB.
+// For sockets, compressors and the like, derive from ByteSink or ByteSource: a call takes or gives
+// about 64 KiB, but may be of any size.
 #pragma once
 
 #include <cstddef>
@@ -63,7 +63,8 @@ class BufferSource final : public ByteSource {
   std::span<const std::byte> bytes_;
 };
 
-// A stream in binary mode, which must outlive the sink.
+// A stream in binary mode, which must outlive the sink. Flush it, and see whether that went well,
+// before you believe that the bytes are where they should be.
 class StreamSink final : public ByteSink {
  public:
   explicit StreamSink(std::ostream& stream) noexcept : stream_(stream) {}
@@ -83,7 +84,8 @@ class StreamSource final : public ByteSource {
 };
 
 // What another source gives, decompressed: gzip, of any number of members. Fails with corrupt where
-// the other is no gzip, ends too early or has a wrong checksum.
+// the other is no gzip, ends too early or has a wrong checksum; gzip's checksum is at its end, and
+// who does not read to the end does not learn of it.
 class GzipSource final : public ByteSource {
  public:
   // The other source must outlive this one. Throws std::bad_alloc.

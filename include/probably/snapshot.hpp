@@ -43,10 +43,11 @@ struct SaveOptions {
   std::optional<std::uint64_t> created = std::nullopt;
 };
 
-// Into a file: a temporary one beside the path is written, synced and renamed, and its directory
-// synced, so that the path holds the old snapshot or the new one, whole, whatever happens. On
-// failure the old file is as it was and the temporary one is gone. A symbolic link is followed; the
-// old file's permissions are kept.
+// Into a file: a temporary one in the same directory is written, synced and renamed, and the
+// directory synced, so that the path holds the old snapshot or the new one, whole, whatever
+// happens. On failure the old file is as it was and the temporary one is gone; only if the
+// directory cannot be synced, the new file is in place and may be lost with the power. A symbolic
+// link is followed; the old file's mode is kept, and its owner if the system lets us.
 template <Saveable F>
 Result<void> save(const F& filter, const std::string& path, const SaveOptions& options = {});
 // To wherever bytes go.
@@ -54,7 +55,8 @@ template <Saveable F>
 Result<void> save(const F& filter, ByteSink& sink, const SaveOptions& options = {});
 
 struct OpenOptions {
-  // Of a keyed filter. Needed unless the file holds it; checked in any case.
+  // Of a keyed filter. Needed unless the file holds it, and checked then, too; ignored for filters
+  // that are not keyed.
   std::optional<SecretKey> secret = std::nullopt;
   // Filters that take more memory are refused with too_large.
   std::uint64_t max_bytes = std::uint64_t{1} << 40;
@@ -87,6 +89,13 @@ struct MappedChunk {
   std::uint64_t bytes;
   std::uint64_t checksum;
 };
+// With the padding behind its bits.
+struct MappedSection {
+  std::uint64_t offset;
+  std::uint64_t bytes;
+  std::uint64_t padded_bytes;
+  std::uint64_t set_bits;
+};
 }  // namespace detail
 
 // A snapshot that is used where it lies, in a file: read-only, shared between processes, without
@@ -95,21 +104,26 @@ struct MappedChunk {
 template <Saveable F>
 class Mapped {
  public:
-  [[nodiscard]] const F& operator*() const noexcept { return filter_; }
-  [[nodiscard]] const F* operator->() const noexcept { return &filter_; }
+  // Not of a temporary: the filter lives as long as the object.
+  [[nodiscard]] const F& operator*() const& noexcept { return filter_; }
+  [[nodiscard]] const F* operator->() const& noexcept { return &filter_; }
+  const F& operator*() const&& = delete;
+  const F* operator->() const&& = delete;
 
-  // Compares the bits with their checksums: all, or one chunk, so that somebody can do it little by
-  // little or in the background. Any number of threads.
+  // Compares the bits with their checksums: all, with the numbers of set bits, or one chunk, so
+  // that somebody can do it little by little or in the background. Any number of threads.
   [[nodiscard]] Result<void> verify() const;
   // Requires: chunk < chunk_count().
   [[nodiscard]] Result<void> verify_chunk(std::uint64_t chunk) const;
   [[nodiscard]] std::uint64_t chunk_count() const noexcept { return chunks_.size(); }
 
  private:
-  Mapped(Storage file, std::string name, std::vector<detail::MappedChunk> chunks, F filter)
+  Mapped(Storage file, std::string name, std::vector<detail::MappedChunk> chunks,
+         std::vector<detail::MappedSection> sections, F filter)
       : file_(std::move(file)),
         name_(std::move(name)),
         chunks_(std::move(chunks)),
+        sections_(std::move(sections)),
         filter_(std::move(filter)) {}
 
   friend struct detail::SnapshotAccess;
@@ -117,6 +131,7 @@ class Mapped {
   Storage file_;
   std::string name_;
   std::vector<detail::MappedChunk> chunks_;
+  std::vector<detail::MappedSection> sections_;
   F filter_;  // refers to file_
 };
 
@@ -154,7 +169,7 @@ struct SnapshotInfo {
 // Reads header and trailer, and verifies these; not the bits.
 Result<SnapshotInfo> peek(const std::string& path);
 
-// Reads and verifies everything, and keeps nothing: memory for one chunk.
+// Reads and verifies everything, and keeps nothing but a few checksums: 24 bytes for each 64 KiB.
 Result<void> verify(const std::string& path);
 Result<void> verify(ByteSource& source);
 
@@ -166,11 +181,16 @@ Result<void> verify(ByteSource& source);
 
 // How many bits each cache line of a filter had at a moment: two bytes per line, and enough to see
 // later which lines have changed, since a line that changed has more. Take the mark before you save
-// the snapshot that it stands for. Not to be used across clear().
+// the snapshot that it stands for. It is good for the filter that it was taken of, or a copy, until
+// clear() is called.
 class Mark {
  public:
   template <Saveable F>
   explicit Mark(const F& filter);
+  // Copies share what they hold.
+  Mark(const Mark&) = default;
+  Mark& operator=(const Mark&) = default;
+  ~Mark() = default;
 
  private:
   friend struct detail::SnapshotAccess;
@@ -195,11 +215,18 @@ template <Saveable F>
 Result<void> save_delta(const F& filter, const Mark& since, const std::string& path,
                         const SaveOptions& options = {});
 
+struct ApplyOptions {
+  // A filter that would take more memory, with the links that the delta brings, is left alone, with
+  // too_large.
+  std::uint64_t max_bytes = std::uint64_t{1} << 40;
+};
+
 // Adds what the delta, or a whole snapshot, holds. Fails with incompatible unless params and hasher
-// are equal; changes nothing unless all of it is valid.
+// are equal. Everything is read and verified before anything changes; a file is then read again,
+// and must still be the same.
 template <Saveable F>
-Result<void> apply_delta(F& filter, const std::string& path);
+Result<void> apply_delta(F& filter, const std::string& path, const ApplyOptions& options = {});
 template <Saveable F>
-Result<void> apply_delta(F& filter, ByteSource& source);
+Result<void> apply_delta(F& filter, ByteSource& source, const ApplyOptions& options = {});
 
 }  // namespace probably

@@ -21,8 +21,7 @@ Result<Storage> read_words(ByteSource& source, std::uint64_t bits, std::uint64_t
     return corrupt(source.name(), "it ends before its bits do");
   }
   if (words * 8 > options.max_bytes) {
-    return Error{ErrorCode::too_large, source.name() + " holds a filter of " + text(words * 8) +
-                                           " bytes; the limit is " + text(options.max_bytes) + "."};
+    return detail::too_large(source.name(), words * 8, options.max_bytes);
   }
   auto storage = Storage::allocate(words * 8, options.storage);
   if (!storage) return storage;
@@ -56,10 +55,12 @@ Result<void> write_words(std::span<const std::uint64_t> words, ByteSink& sink, O
   return {};
 }
 
-Result<void> expect_end(const ByteSource& source) {
-  const auto left = source.bytes_left();
-  if (!left || *left == 0) return {};
-  return corrupt(source.name(), text(*left) + " bytes follow its bits");
+Result<void> expect_end(ByteSource& source) {
+  std::byte more{};
+  const auto count = source.read(std::span(&more, 1));
+  if (!count) return count.error();
+  if (*count == 0) return {};
+  return corrupt(source.name(), "it goes on behind its bits");
 }
 
 Result<void> check_geometry(const std::string& name, std::uint64_t bits, std::uint64_t hashes) {

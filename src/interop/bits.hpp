@@ -57,7 +57,7 @@ Result<Storage> read_words(ByteSource& source, std::uint64_t bits, std::uint64_t
 Result<void> write_words(std::span<const std::uint64_t> words, ByteSink& sink, Order order);
 
 // A file without a checksum has to end where it should.
-Result<void> expect_end(const ByteSource& source);
+Result<void> expect_end(ByteSource& source);
 
 // Refuses what would answer "no" to every key, and what has more hashes than we have room for.
 Result<void> check_geometry(const std::string& name, std::uint64_t bits, std::uint64_t hashes);

@@ -18,6 +18,9 @@ Result<GoBloom> read_bitset(ByteSource& source, std::uint64_t bits, std::uint64_
   if (auto valid = check_geometry(source.name(), bits, hashes); !valid) return valid.error();
   const auto length = read_integer<std::uint64_t>(source, kOrder);
   if (!length) return length.error();
+  if (*length < bits) {
+    return corrupt(source.name(), "its bitset has " + text(*length) + " bits of " + text(bits));
+  }
   const std::uint64_t stored_words = *length / 64 + (*length % 64 != 0 ? 1 : 0);
   auto storage = read_words(source, bits, stored_words, kOrder, options);
   if (!storage) return storage.error();

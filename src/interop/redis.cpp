@@ -80,6 +80,7 @@ Result<LinkHeader> read_link(std::span<const std::byte> bytes) {
 
 Result<RedisChain> read_redis_dump(std::span<const std::span<const std::byte>> chunks,
                                    const ReadOptions& options) {
+  while (!chunks.empty() && chunks.front().empty()) chunks = chunks.subspan(1);
   if (chunks.empty() || chunks.front().size() < kHeadBytes) {
     return corrupt(kName, "its header is too short");
   }
@@ -90,10 +91,16 @@ Result<RedisChain> read_redis_dump(std::span<const std::span<const std::byte>> c
   const std::uint32_t count = half(8);
   const std::uint32_t flags = half(12);
   const std::uint32_t growth = half(16);
-  if (count < 1 || count > RedisChain::kMaxLinks ||
-      head.size() != kHeadBytes + count * kLinkBytes) {
+  if (count < 1 || head.size() != kHeadBytes + std::uint64_t{count} * kLinkBytes) {
     return corrupt(kName, "its header has " + text(std::uint64_t{head.size()}) + " bytes for " +
                               text(count) + " links");
+  }
+  if (count > RedisChain::kMaxLinks) {
+    return Error{ErrorCode::unsupported, kName + " has " + text(count) + " links; up to " +
+                                             text(RedisChain::kMaxLinks) + " are supported."};
+  }
+  if ((flags & kNoScaling) != 0 && count != 1) {
+    return corrupt(kName, "it has " + text(count) + " links and must not grow");
   }
   if ((flags & kForce64) == 0) {
     return Error{ErrorCode::unsupported, kName + " is of a filter that hashes to 32 bits."};
@@ -112,7 +119,11 @@ Result<RedisChain> read_redis_dump(std::span<const std::span<const std::byte>> c
                                 // The first link has half of the rate that was asked for.
                                 .fpr = grows ? 2 * headers.front().fpr : headers.front().fpr,
                                 .growth = grows ? growth : 0};
-  if (auto valid = params.validate(); !valid) return corrupt(kName, valid.error().message);
+  if (auto valid = params.validate(); !valid) {
+    return Error{ErrorCode::unsupported,
+                 kName + " is beyond what this library can: " + valid.error().message};
+  }
+  if (bytes > options.max_bytes) return detail::too_large(kName, bytes, options.max_bytes);
 
   ChunksSource source(chunks.subspan(1));
   if (*source.bytes_left() != bytes) {

@@ -57,6 +57,7 @@ ThriftReader::Field ThriftReader::next_field(std::int64_t& last_id) {
   if ((head & 0xf) > static_cast<std::uint8_t>(Type::structure)) fail();
   // A difference to the field before, or the number itself.
   last_id = head >> 4 != 0 ? last_id + (head >> 4) : integer();
+  if (last_id < 0 || last_id > kMaxFieldId) fail();
   return {last_id, failed_ ? Type::stop : static_cast<Type>(head & 0xf)};
 }
 
@@ -65,6 +66,12 @@ ThriftReader::List ThriftReader::list_head() {
   const std::uint64_t size = head >> 4 == 0xf ? varint() : head >> 4;
   if ((head & 0xf) > static_cast<std::uint8_t>(Type::structure)) fail();
   return {failed_ ? 0 : size, static_cast<Type>(head & 0xf)};
+}
+
+void ThriftReader::skip_element(Type type) {
+  // A field of a structure has a truth value in its head; an element has a byte for it.
+  if (type == Type::boolean_true || type == Type::boolean_false) return skip_bytes(1);
+  skip(type);
 }
 
 void ThriftReader::skip(Type type) {
@@ -93,14 +100,7 @@ void ThriftReader::skip(Type type) {
     case Type::list:
     case Type::set:
       if (++depth_ > kMaxDepth) fail();
-      // In a list, a truth value has a byte of its own.
-      list([this](Type element) {
-        if (element == Type::boolean_true || element == Type::boolean_false) {
-          skip_bytes(1);
-        } else {
-          skip(element);
-        }
-      });
+      list([this](Type element) { skip_element(element); });
       --depth_;
       return;
     case Type::map: {
@@ -108,8 +108,8 @@ void ThriftReader::skip(Type type) {
       const std::uint64_t size = varint();
       const std::uint8_t types = size == 0 ? 0 : byte();
       for (std::uint64_t i = 0; i < size && !failed_; ++i) {
-        skip(static_cast<Type>(types >> 4));
-        skip(static_cast<Type>(types & 0xf));
+        skip_element(static_cast<Type>(types >> 4));
+        skip_element(static_cast<Type>(types & 0xf));
       }
       --depth_;
       return;

@@ -65,10 +65,12 @@ class ThriftReader {
 
  private:
   static constexpr int kMaxDepth = 32;
+  static constexpr std::int64_t kMaxFieldId = 32767;
 
   [[nodiscard]] std::uint8_t byte();
   [[nodiscard]] std::uint64_t varint();
   void skip_bytes(std::uint64_t count);
+  void skip_element(Type type);
   Field next_field(std::int64_t& last_id);
   List list_head();
 

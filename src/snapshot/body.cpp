@@ -47,12 +47,6 @@ Result<void> for_each_chunk(const Header& header, Work&& work) {
   return {};
 }
 
-std::uint64_t count_bits(std::span<const std::uint64_t> words) noexcept {
-  std::uint64_t sum = 0;
-  for (const std::uint64_t word : words) sum += static_cast<std::uint64_t>(std::popcount(word));
-  return sum;
-}
-
 // To the order of bytes in files, or back.
 void change_order(std::span<std::uint64_t> words) noexcept {
   if constexpr (std::endian::native != std::endian::little) {
@@ -147,6 +141,12 @@ class ChunkReader {
 };
 
 }  // namespace
+
+std::uint64_t count_bits(std::span<const std::uint64_t> words) noexcept {
+  std::uint64_t sum = 0;
+  for (const std::uint64_t word : words) sum += static_cast<std::uint64_t>(std::popcount(word));
+  return sum;
+}
 
 Result<void> expect_size(const ByteSource& source, const Header& header) {
   const auto left = source.bytes_left();

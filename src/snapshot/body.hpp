@@ -30,6 +30,8 @@ using TakeWords = std::function<void(std::size_t section, std::uint64_t first_wo
 Result<void> write_snapshot(const Contents& contents, ByteSink& sink,
                             const ForgetKnown& forget_known = {});
 
+[[nodiscard]] std::uint64_t count_bits(std::span<const std::uint64_t> words) noexcept;
+
 // Fills `room`, or fails with corrupt because the source ends before.
 Result<void> read_all(ByteSource& source, std::span<std::byte> room);
 Result<Header> read_header(ByteSource& source);

@@ -54,8 +54,9 @@ struct SnapshotAccess {
   }
   template <Saveable F>
   static Mapped<F> mapped(Storage file, std::string name, std::vector<MappedChunk> chunks,
-                          F filter) {
-    return Mapped<F>(std::move(file), std::move(name), std::move(chunks), std::move(filter));
+                          std::vector<MappedSection> sections, F filter) {
+    return Mapped<F>(std::move(file), std::move(name), std::move(chunks), std::move(sections),
+                     std::move(filter));
   }
   using MarkState = Mark::State;
   static const MarkState& state_of(const Mark& mark) noexcept { return *mark.state_; }
@@ -110,6 +111,9 @@ inline void from_fields(const ParamFields& fields, RedisChainParams& params) {
   params = {fields[0], std::bit_cast<double>(fields[1]), static_cast<std::uint32_t>(fields[2])};
 }
 
+inline bool can_grow(const ScalableParams&) { return true; }
+inline bool can_grow(const RedisChainParams& params) { return params.growth != 0; }
+
 template <class Params>
 Result<Params> params_from(const ParamFields& fields, const std::string& name) {
   Params params;
@@ -162,7 +166,7 @@ Contents contents_of(const ScalableFilter<P>& filter) {
     contents.header.sections.push_back({.bytes = link.size_bytes(),
                                         .lines = geometry[0],
                                         .slices = geometry[1],
-                                        .inserted = filter.link_insertions(i)});
+                                        .inserted = std::min(filter.link_insertions(i), kMaxKeys)});
     contents.words.push_back(link.storage().words());
   }
   return contents;
@@ -206,6 +210,9 @@ Result<Geometry<F>> geometry_of(const Header& header, const std::string& name) {
     if (header.sections.size() > F::kMaxLinks) {
       return corrupt(name, "it has " + text(std::uint64_t{header.sections.size()}) + " links");
     }
+    if (header.sections.size() > 1 && !can_grow(*params)) {
+      return corrupt(name, "it has several links and must not grow");
+    }
     for (const Section& section : header.sections) {
       const auto link =
           params_from<typename Geometry<F>::LinkParams>({section.lines, section.slices, 0}, name);
@@ -234,15 +241,6 @@ auto with_kind(Kind kind, Work&& work) {
   return with_kind(kind, work, std::type_identity<AllFilters>{});
 }
 
-// Whatever the kind.
-inline Result<void> check_geometry(const Header& header, const std::string& name) {
-  return with_kind(header.kind, [&]<class F>() -> Result<void> {
-    const auto geometry = geometry_of<F>(header, name);
-    if (!geometry) return geometry.error();
-    return {};
-  });
-}
-
 // The hasher that a header tells of, if it is complete with the user's secret.
 Result<Hasher> hasher_of(const Header& header, const std::optional<SecretKey>& secret,
                          const std::string& name);
@@ -257,6 +255,18 @@ Result<typename F::Hasher> hasher_for(const Header& header, const std::optional<
     }
     return corrupt(name, "its kind prescribes another hash");
   }
+}
+
+// Whatever the kind: geometry and hasher, the latter as far as one can tell without the secret.
+inline Result<void> check_header(const Header& header, const std::string& name) {
+  return with_kind(header.kind, [&]<class F>() -> Result<void> {
+    const auto geometry = geometry_of<F>(header, name);
+    if (!geometry) return geometry.error();
+    if (header.secret_state == SecretState::withheld) return {};
+    const auto hasher = hasher_for<F>(header, std::nullopt, name);
+    if (!hasher) return hasher.error();
+    return {};
+  });
 }
 
 // Requires: there is storage for each section.

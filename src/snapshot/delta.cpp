@@ -83,12 +83,15 @@ class RecordingSource final : public ByteSource {
 
 // Reads it all once, so that whatever is wrong is found before anything changes.
 template <Saveable F>
-Result<Header> expect_valid(const F& filter, ByteSource& source) {
+Result<Header> expect_valid(const F& filter, ByteSource& source, const ApplyOptions& options) {
   auto header = detail::read_header(source);
   if (!header) return header;
-  if (auto valid = detail::check_geometry(*header, source.name()); !valid) return valid.error();
+  if (auto valid = detail::check_header(*header, source.name()); !valid) return valid.error();
   if (auto same = expect_same(detail::contents_of(filter).header, *header); !same) {
     return same.error();
+  }
+  if (header->filter_bytes() > options.max_bytes) {
+    return detail::too_large(source.name(), header->filter_bytes(), options.max_bytes);
   }
   if (auto read = detail::read_body(source, *header, [](auto&&...) {}); !read) return read.error();
   return header;
@@ -204,18 +207,18 @@ Result<void> save_delta(const F& filter, const Mark& since, const std::string& p
 }
 
 template <Saveable F>
-Result<void> apply_delta(F& filter, ByteSource& source) {
+Result<void> apply_delta(F& filter, ByteSource& source, const ApplyOptions& options) {
   RecordingSource recorded(source);
-  const auto header = expect_valid(filter, recorded);
+  const auto header = expect_valid(filter, recorded, options);
   if (!header) return header.error();
   BufferSource again(recorded.bytes());
   return add_again(filter, *header, again);
 }
 
 template <Saveable F>
-Result<void> apply_delta(F& filter, const std::string& path) {
+Result<void> apply_delta(F& filter, const std::string& path, const ApplyOptions& options) {
   return detail::from_file(path, [&](FileSource& source) -> Result<void> {
-    const auto header = expect_valid(filter, source);
+    const auto header = expect_valid(filter, source, options);
     if (!header) return header.error();
     if (auto ended = detail::expect_end(source); !ended) return ended;
     source.seek(0);
@@ -232,8 +235,8 @@ Result<void> apply_delta(F& filter, const std::string& path) {
   template Result<void> save_delta(const F&, const F&, const std::string&, const SaveOptions&);    \
   template Result<void> save_delta(const F&, const Mark&, ByteSink&, const SaveOptions&);          \
   template Result<void> save_delta(const F&, const Mark&, const std::string&, const SaveOptions&); \
-  template Result<void> apply_delta(F&, ByteSource&);                                              \
-  template Result<void> apply_delta(F&, const std::string&)
+  template Result<void> apply_delta(F&, ByteSource&, const ApplyOptions&);                         \
+  template Result<void> apply_delta(F&, const std::string&, const ApplyOptions&)
 
 // NOLINTEND(bugprone-macro-parentheses)
 PROBABLY_INSTANTIATE(Bloom);

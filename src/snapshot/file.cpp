@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "snapshot/format.hpp"
@@ -18,15 +20,14 @@
 namespace probably::detail {
 namespace {
 
-Error zero_in_path() {
-  return {ErrorCode::invalid_argument, "The path holds a zero byte, which no file name can."};
-}
-
-// Where the path leads, if it is a link to something.
-std::string resolve(const std::string& path) {
+// Where the path leads, if it is a link. None if that leads nowhere.
+std::optional<std::string> resolve(const std::string& path) {
   const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
                                                          &std::free);
-  return real ? std::string(real.get()) : path;
+  if (real) return std::string(real.get());
+  struct stat status {};
+  const bool is_link = ::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
+  return is_link ? std::nullopt : std::optional(path);
 }
 
 std::string directory_of(const std::string& path) {
@@ -36,18 +37,33 @@ std::string directory_of(const std::string& path) {
 }
 
 // A name that nobody else thinks of.
-std::string temporary_name(const std::string& path) {
+std::string temporary_name(const std::string& directory) {
+  static std::atomic<std::uint64_t> calls = 0;
   std::uint64_t number = 0;
-  // Without randomness, a name that exists is met with O_EXCL.
   if (::getrandom(&number, sizeof(number), GRND_NONBLOCK) < 0) {
-    number = static_cast<std::uint64_t>(::getpid());
+    number = static_cast<std::uint64_t>(::getpid()) << 32;
   }
-  char suffix[32];
-  std::snprintf(suffix, sizeof suffix, ".%016llx.tmp", static_cast<unsigned long long>(number));
-  return path + suffix;
+  number += calls.fetch_add(1, std::memory_order_relaxed);
+  char name[48];
+  std::snprintf(name, sizeof name, "/.probably-%016llx.tmp",
+                static_cast<unsigned long long>(number));
+  return directory + name;
 }
 
+// Gives the new file the owner and the mode of the old one, the owner as far as the system lets us.
+bool take_after(int file, const struct stat& old) noexcept {
+  const bool is_other = old.st_uid != ::geteuid() || old.st_gid != ::getegid();
+  if (is_other && ::fchown(file, old.st_uid, old.st_gid) != 0 && errno != EPERM) return false;
+  return ::fchmod(file, old.st_mode & 0777) == 0;
+}
+
+constexpr int kMostAttempts = 100;
+
 }  // namespace
+
+Error zero_in_path() {
+  return {ErrorCode::invalid_argument, "The path holds a zero byte, which no file name can."};
+}
 
 Result<FileSource> FileSource::open(const std::string& path) {
   if (path.find('\0') != std::string::npos) return zero_in_path();
@@ -81,26 +97,35 @@ Result<void> expect_end(const FileSource& source) {
 
 Result<ReplacementFile> ReplacementFile::create(const std::string& path) {
   if (path.find('\0') != std::string::npos) return zero_in_path();
-  const std::string target = resolve(path);
+  const auto target = resolve(path);
+  if (!target) return io_error("replace", path, "It is a link that leads nowhere");
   struct stat old {};
-  const bool exists = ::stat(target.c_str(), &old) == 0;
+  const bool exists = ::stat(target->c_str(), &old) == 0;
+  if (!exists && errno != ENOENT) return io_error("inspect", path, describe(errno));
   if (exists && !S_ISREG(old.st_mode)) {
     return io_error("replace", path,
                     S_ISDIR(old.st_mode) ? describe(EISDIR) : "Not a regular file");
   }
-  // Whatever needs memory comes before the file is there.
-  ReplacementFile replacement(target, directory_of(target));
-  for (;;) {
-    replacement.temporary_ = temporary_name(target);
+  // Whatever needs memory, or may be forbidden, comes before the file is there.
+  ReplacementFile replacement(*target, directory_of(*target));
+  replacement.directory_file_ =
+      FileDescriptor(::open(replacement.directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (replacement.directory_file_.get() < 0) {
+    return io_error("open", replacement.directory_, describe(errno));
+  }
+  // Nobody else reads it before it has the old one's mode.
+  const mode_t mode = exists ? 0600 : 0666;
+  for (int attempt = 0; replacement.file_.get() < 0; ++attempt) {
+    replacement.temporary_ = temporary_name(replacement.directory_);
     replacement.file_ = FileDescriptor(
-        ::open(replacement.temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-    if (replacement.file_.get() >= 0) break;
-    if (errno != EEXIST && errno != EINTR) {
+        ::open(replacement.temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+    if (replacement.file_.get() < 0 &&
+        ((errno != EEXIST && errno != EINTR) || attempt == kMostAttempts)) {
       return io_error("create", replacement.temporary_, describe(errno));
     }
   }
   replacement.is_temporary_ = true;
-  if (exists && ::fchmod(replacement.file_.get(), old.st_mode & 07777) != 0) {
+  if (exists && !take_after(replacement.file_.get(), old)) {
     return io_error("set the permissions of", replacement.temporary_, describe(errno));
   }
   return replacement;
@@ -111,6 +136,7 @@ ReplacementFile::ReplacementFile(ReplacementFile&& other) noexcept
       directory_(std::move(other.directory_)),
       temporary_(std::move(other.temporary_)),
       file_(std::move(other.file_)),
+      directory_file_(std::move(other.directory_file_)),
       is_temporary_(std::exchange(other.is_temporary_, false)) {}
 
 ReplacementFile::~ReplacementFile() {
@@ -135,9 +161,9 @@ Result<void> ReplacementFile::commit() {
     return io_error("replace", path_, describe(errno));
   }
   is_temporary_ = false;
-  const FileDescriptor directory(::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   // The new file is in its place; what is not certain is that it still is after a power failure.
-  if (directory.get() < 0 || ::fsync(directory.get()) != 0) {
+  // Some file systems do not sync directories, and say EINVAL.
+  if (::fsync(directory_file_.get()) != 0 && errno != EINVAL) {
     return io_error("sync", directory_, describe(errno));
   }
   return {};

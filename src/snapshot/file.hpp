@@ -15,6 +15,8 @@
 
 namespace probably::detail {
 
+Error zero_in_path();
+
 class FileSource final : public ByteSource {
  public:
   // Fails with io, naming the path, also for what is no regular file.
@@ -62,6 +64,7 @@ class ReplacementFile final : public ByteSink {
   std::string directory_;
   std::string temporary_;  // its name
   FileDescriptor file_{-1};
+  FileDescriptor directory_file_{-1};
   bool is_temporary_ = false;  // there is a file of that name, which is ours
 };
 

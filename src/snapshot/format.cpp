@@ -211,8 +211,14 @@ Result<Header> decode(const HeaderBytes& bytes, const std::string& name) {
   return header;
 }
 
+Error too_large(const std::string& name, std::uint64_t bytes, std::uint64_t limit) {
+  return {ErrorCode::too_large,
+          name + " holds a filter of " + text(bytes) + " bytes; the limit is " + text(limit) + "."};
+}
+
 Error corrupt(const std::string& name, const std::string& what) {
-  return {ErrorCode::corrupt, name + " is corrupt: " + what + "."};
+  const bool is_sentence = !what.empty() && what.back() == '.';
+  return {ErrorCode::corrupt, name + " is corrupt: " + what + (is_sentence ? "" : ".")};
 }
 
 }  // namespace probably::detail

@@ -78,6 +78,7 @@ struct Header {
 // Refuses what this version does not know, and whatever contradicts itself. `name` is for messages.
 [[nodiscard]] Result<Header> decode(const HeaderBytes& bytes, const std::string& name);
 
+[[nodiscard]] Error too_large(const std::string& name, std::uint64_t bytes, std::uint64_t limit);
 // "'a.probably' is corrupt: the checksum of its header is wrong."
 [[nodiscard]] Error corrupt(const std::string& name, const std::string& what);
 

@@ -38,8 +38,7 @@ Result<F> open_kind(ByteSource& source, const Header& header, const OpenOptions&
   if (!hasher) return hasher.error();
   if (auto fits = detail::expect_size(source, header); !fits) return fits.error();
   if (header.filter_bytes() > options.max_bytes) {
-    return Error{ErrorCode::too_large, name + " holds a filter of " + text(header.filter_bytes()) +
-                                           " bytes; the limit is " + text(options.max_bytes) + "."};
+    return detail::too_large(name, header.filter_bytes(), options.max_bytes);
   }
 
   std::vector<Storage> sections;
@@ -125,6 +124,7 @@ Result<Mapped<F>> map(const std::string& path, const MapOptions& options) {
   if constexpr (std::endian::native != std::endian::little) {
     return no_map("this machine keeps the highest byte of a word first.");
   }
+  if (path.find('\0') != std::string::npos) return detail::zero_in_path();
   auto file = Storage::map_file(path);
   if (!file) {
     // No snapshot has such a size.
@@ -150,9 +150,12 @@ Result<Mapped<F>> map(const std::string& path, const MapOptions& options) {
   if (!trailer) return trailer.error();
   std::vector<Storage> sections;
   std::vector<detail::MappedChunk> chunks;
+  std::vector<detail::MappedSection> mapped_sections;
   std::uint64_t offset = detail::kHeaderBytes;
   for (const Section& section : header->sections) {
     sections.push_back(Storage::borrow(words.subspan(offset / 8, section.bytes / 8)));
+    mapped_sections.push_back(
+        {offset, section.bytes, section.padded_bytes(), trailer->set_bits[mapped_sections.size()]});
     const std::uint64_t end = offset + section.padded_bytes();
     for (; offset < end; offset += chunks.back().bytes) {
       chunks.push_back({offset, std::min<std::uint64_t>(header->chunk_bytes, end - offset),
@@ -171,8 +174,8 @@ Result<Mapped<F>> map(const std::string& path, const MapOptions& options) {
                ? corrupt(name, filter.error().message)
                : filter.error();
   }
-  auto mapped =
-      SnapshotAccess::mapped<F>(*std::move(file), name, std::move(chunks), *std::move(filter));
+  auto mapped = SnapshotAccess::mapped<F>(*std::move(file), name, std::move(chunks),
+                                          std::move(mapped_sections), *std::move(filter));
   if (options.verify == Verify::at_once) {
     if (auto valid = mapped.verify(); !valid) return valid.error();
   }
@@ -193,6 +196,16 @@ Result<void> Mapped<F>::verify() const {
   for (std::uint64_t chunk = 0; chunk < chunk_count(); ++chunk) {
     if (auto valid = verify_chunk(chunk); !valid) return valid;
   }
+  const std::span words(file_.words(), file_.size_bytes() / 8);
+  for (const detail::MappedSection& section : sections_) {
+    const auto padded = words.subspan(section.offset / 8, section.padded_bytes / 8);
+    if (detail::count_bits(padded.first(section.bytes / 8)) != section.set_bits) {
+      return corrupt(name_, "it has another number of set bits than it says");
+    }
+    if (detail::count_bits(padded.subspan(section.bytes / 8)) != 0) {
+      return corrupt(name_, "the padding of a section is not zero");
+    }
+  }
   return {};
 }
 
@@ -201,7 +214,7 @@ Result<SnapshotInfo> peek(const std::string& path) {
   if (!source) return source.error();
   const auto header = detail::read_header(*source);
   if (!header) return header.error();
-  if (auto valid = detail::check_geometry(*header, source->name()); !valid) return valid.error();
+  if (auto valid = detail::check_header(*header, source->name()); !valid) return valid.error();
   if (auto fits = detail::expect_size(*source, *header); !fits) return fits.error();
   if (header->encoding == Encoding::plain) {
     source->seek(detail::kHeaderBytes + header->payload_bytes() + header->trailer_bytes());
@@ -242,7 +255,7 @@ Result<SnapshotInfo> peek(const std::string& path) {
 Result<void> verify(ByteSource& source) {
   const auto header = detail::read_header(source);
   if (!header) return header.error();
-  if (auto valid = detail::check_geometry(*header, source.name()); !valid) return valid;
+  if (auto valid = detail::check_header(*header, source.name()); !valid) return valid;
   return detail::read_body(source, *header, [](auto&&...) {});
 }
 

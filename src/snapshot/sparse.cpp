@@ -57,6 +57,11 @@ SparseDecoder::SparseDecoder() : context_(ZSTD_createDCtx()) {
 
 bool SparseDecoder::decode(std::span<const std::byte> frame, std::span<std::uint64_t> words) {
   gaps_.resize(max_gap_bytes(words.size_bytes()));
+  // Exactly one frame, and none of those that hold no data.
+  if (ZSTD_findFrameCompressedSize(frame.data(), frame.size()) != frame.size() ||
+      ZSTD_getFrameContentSize(frame.data(), frame.size()) == 0) {
+    return false;
+  }
   const std::size_t size =
       ZSTD_decompressDCtx(context_.get(), gaps_.data(), gaps_.size(), frame.data(), frame.size());
   if (ZSTD_isError(size) != 0 || size == 0) return false;

@@ -63,10 +63,10 @@ class Decoder(unittest.TestCase):
                     self.assertEqual(decode(pathlib.Path(file.name)).returncode, 1)
 
     def test_the_dump_in_the_document_is_true(self) -> None:
-        dump = decode(ROOT / "tests" / "data" / "snapshots" / "example.probably", "--hexdump").stdout
+        result = decode(ROOT / "tests" / "data" / "snapshots" / "example.probably", "--hexdump")
+        self.assertEqual(result.returncode, 0, result.stderr)
         document = (ROOT / "docs" / "format.md").read_text()
-        for line in dump.splitlines():
-            self.assertIn(line, document)
+        self.assertIn(f"```text\n{result.stdout}```\n", document)
 
 
 if __name__ == "__main__":

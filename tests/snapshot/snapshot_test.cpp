@@ -174,6 +174,21 @@ TEST(SnapshotFiles, FollowLinks) {
   EXPECT_TRUE(open<BlockedBloom>(path).value() == newer);
 }
 
+TEST(SnapshotFiles, DoNotReplaceLinksThatLeadNowhere) {
+  const TemporaryDirectory directory;
+  fs::create_symlink("nowhere", directory.file("link"));
+  EXPECT_EQ(code_of(save(small_filter(), directory.file("link"))), ErrorCode::io);
+  EXPECT_TRUE(fs::is_symlink(directory.file("link")));
+  EXPECT_EQ(directory.file_count(), 1u);
+}
+
+TEST(SnapshotFiles, MayHaveLongNames) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file(std::string(255, 'n'));
+  ASSERT_TRUE(save(small_filter(), path));
+  EXPECT_TRUE(open(path));
+}
+
 TEST(SnapshotFiles, AreNotWrittenWhereNoneCanBe) {
   const TemporaryDirectory directory;
   EXPECT_EQ(code_of(save(small_filter(), directory.file("missing/filter"))), ErrorCode::io);

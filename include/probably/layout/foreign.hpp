@@ -26,16 +26,16 @@
 
 namespace probably {
 
-// What stands for a key where 64 bits do not suffice.
-template <std::size_t Words>
-struct WideDigest {
+// What stands for a key under a scheme. Digests of two schemes are two types.
+template <class Scheme, std::size_t Words>
+struct SchemeDigest {
   std::array<std::uint64_t, Words> words{};
-  friend constexpr bool operator==(const WideDigest&, const WideDigest&) = default;
+  friend constexpr bool operator==(const SchemeDigest&, const SchemeDigest&) = default;
 };
 
 // bits-and-blooms/bloom for Go, version 3.
 struct GoScheme {
-  using Digest = WideDigest<4>;
+  using Digest = SchemeDigest<GoScheme, 4>;
   static Digest digest(std::span<const std::byte> key) noexcept;
 
   class Walk {
@@ -58,7 +58,7 @@ struct GoScheme {
 
 // Guava's BloomFilter with the strategy MURMUR128_MITZ_32, its default before version 13.
 struct Guava32Scheme {
-  using Digest = WideDigest<1>;
+  using Digest = SchemeDigest<Guava32Scheme, 1>;
   static Digest digest(std::span<const std::byte> key) noexcept;
 
   class Walk {
@@ -81,7 +81,7 @@ struct Guava32Scheme {
 
 // Guava's BloomFilter with the strategy MURMUR128_MITZ_64.
 struct Guava64Scheme {
-  using Digest = WideDigest<2>;
+  using Digest = SchemeDigest<Guava64Scheme, 2>;
   static Digest digest(std::span<const std::byte> key) noexcept;
 
   class Walk {
@@ -103,7 +103,7 @@ struct Guava64Scheme {
 
 // DCSO's bloom for Go; also flor (Python), fleur (C) and poppy's version 1 (Rust).
 struct DcsoScheme {
-  using Digest = WideDigest<1>;
+  using Digest = SchemeDigest<DcsoScheme, 1>;
   static constexpr std::uint64_t kModulus = 18446744073709551557u;
   static constexpr std::uint64_t kFactor = 18446744073709550147u;
   static Digest digest(std::span<const std::byte> key) noexcept;
@@ -125,7 +125,7 @@ struct DcsoScheme {
 
 // RedisBloom, one filter of its chain.
 struct RedisScheme {
-  using Digest = WideDigest<2>;
+  using Digest = SchemeDigest<RedisScheme, 2>;
   static Digest digest(std::span<const std::byte> key) noexcept;
 
   class Walk {
