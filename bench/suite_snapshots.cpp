@@ -131,7 +131,7 @@ int main(int argc, char** argv) {
   const Directory directory;
   const std::string snapshot = directory.file("snapshot");
   const std::string plain = directory.file("plain");
-  const std::uint64_t bytes = std::uint64_t{quick ? 64 : 1024} << 20;
+  const std::uint64_t bytes = std::uint64_t{quick ? 64u : 1024u} << 20;
   {
     Filter filter =
         Filter::create(probably::BlockedParams{bytes / 64, 8}, {}, {.prefault = true}).value();
