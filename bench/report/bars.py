@@ -29,7 +29,7 @@ BASELINE = (
 )
 BESIDE_WRITER = (
     "Lookups beside a writer: the row below it is the control. What a writer of another filter costs is "
-    "the machine's doing, and what is left is the writer's lines coming from its core's cache."
+    "the machine's doing. The rest was not profiled; lines that come from the writer's cache would be a guess."
 )
 
 
