@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "bulk.hpp"
+#include "count_bits.hpp"
 #include "probably/bit_filter.hpp"
 #include "simd/kernels.hpp"
 #include "sizing.hpp"
@@ -93,13 +94,7 @@ Result<void> BitFilter<P>::merge(const BitFilter& other) {
     return Error{ErrorCode::incompatible,
                  "The filters differ in hasher; create both with the same seed or key."};
   }
-  const std::uint64_t* theirs = other.storage_.words();
-  const std::uint64_t count = params_.size_bytes() / sizeof(std::uint64_t);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const std::uint64_t missing =
-        detail::load_relaxed(theirs[i]) & ~detail::load_relaxed(words()[i]);
-    if (missing != 0) detail::set_bits(words()[i], missing);
-  }
+  detail::add_bits(words(), other.storage_.words(), params_.size_bytes() / sizeof(std::uint64_t));
   return {};
 }
 
@@ -122,12 +117,7 @@ BitFilter<P> BitFilter<P>::clone(const StorageOptions& options) const {
 
 template <class P>
 std::uint64_t BitFilter<P>::count_bits() const noexcept {
-  const std::uint64_t count = params_.size_bytes() / sizeof(std::uint64_t);
-  std::uint64_t bits = 0;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    bits += static_cast<std::uint64_t>(std::popcount(detail::load_relaxed(storage_.words()[i])));
-  }
-  return bits;
+  return detail::count_bits({storage_.words(), params_.size_bytes() / sizeof(std::uint64_t)});
 }
 
 template <class P>

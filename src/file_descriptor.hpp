@@ -1,8 +1,12 @@
 // A file descriptor that closes itself, and the sentences for what the system refuses.
 #pragma once
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -37,6 +41,28 @@ inline std::string describe(int error_number) {
 // "Cannot map 'a.bin': Permission denied."
 inline Error io_error(std::string_view verb, const std::string& path, const std::string& reason) {
   return {ErrorCode::io, "Cannot " + std::string(verb) + " '" + path + "': " + reason + "."};
+}
+
+inline Error zero_in_path() {
+  return {ErrorCode::invalid_argument, "The path holds a zero byte, which no file name can."};
+}
+
+struct RegularFile {
+  FileDescriptor descriptor;
+  std::uint64_t size_bytes;
+};
+
+// A regular file for reading; of others, `verb` is what cannot be done with them.
+inline Result<RegularFile> open_regular(const std::string& path, std::string_view verb) {
+  if (path.find('\0') != std::string::npos) return zero_in_path();
+  // Without O_NONBLOCK, opening a pipe would wait for its writer.
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (file.get() < 0) return io_error("open", path, describe(errno));
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) return io_error("inspect", path, describe(errno));
+  if (S_ISDIR(status.st_mode)) return io_error(verb, path, describe(EISDIR));
+  if (!S_ISREG(status.st_mode)) return io_error(verb, path, "Not a regular file");
+  return RegularFile{std::move(file), static_cast<std::uint64_t>(status.st_size)};
 }
 
 }  // namespace probably::detail

@@ -355,18 +355,9 @@ Result<Storage> Storage::allocate(std::uint64_t size_bytes, const StorageOptions
 
 Result<Storage> Storage::map_file(const std::string& path, std::uint64_t offset,
                                   std::uint64_t size_bytes) {
-  if (path.find('\0') != std::string::npos) {
-    return invalid("The path holds a zero byte, which no file name can.");
-  }
-  // Without O_NONBLOCK, opening a pipe would wait for its writer.
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (file.get() < 0) return io_error("open", path, describe(errno));
-  struct stat status {};
-  if (::fstat(file.get(), &status) != 0) return io_error("inspect", path, describe(errno));
-  if (S_ISDIR(status.st_mode)) return io_error("map", path, describe(EISDIR));
-  if (!S_ISREG(status.st_mode)) return io_error("map", path, "Not a regular file");
-
-  const auto file_bytes = static_cast<std::uint64_t>(status.st_size);
+  const auto file = detail::open_regular(path, "map");
+  if (!file) return file.error();
+  const std::uint64_t file_bytes = file->size_bytes;
   const auto refuse = [&](const std::string& argument, const std::string& accepted) {
     return invalid(argument + " in '" + path + "', which has " + std::to_string(file_bytes) +
                    " bytes; accepted are " + accepted + ".");
@@ -385,7 +376,7 @@ Result<Storage> Storage::map_file(const std::string& path, std::uint64_t offset,
 
   const auto lead = static_cast<std::size_t>(offset % page_bytes());
   const std::size_t mapped_bytes = lead + static_cast<std::size_t>(size_bytes);
-  void* const base = ::mmap(nullptr, mapped_bytes, PROT_READ, MAP_SHARED, file.get(),
+  void* const base = ::mmap(nullptr, mapped_bytes, PROT_READ, MAP_SHARED, file->descriptor.get(),
                             static_cast<off_t>(offset - lead));
   if (base == MAP_FAILED) {
     if (errno == ENOMEM) throw std::bad_alloc();

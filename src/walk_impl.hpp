@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 
+#include "count_bits.hpp"
 #include "key_chunks.hpp"
 #include "probably/detail/atomic.hpp"
 #include "probably/detail/probe.hpp"
@@ -57,10 +58,7 @@ bool insert(const L& layout, std::uint64_t* words, const typename L::Digest& dig
 // The share of set bits to the power of the hashes: the rate that the bits give.
 inline double fill_to_the(std::uint32_t hashes, std::uint64_t bits,
                           const std::uint64_t* words) noexcept {
-  std::uint64_t set = 0;
-  for (std::uint64_t i = 0; i < (bits + 63) / 64; ++i) {
-    set += static_cast<std::uint64_t>(std::popcount(load_relaxed(words[i])));
-  }
+  const std::uint64_t set = count_bits({words, (bits + 63) / 64});
   return std::pow(static_cast<double>(set) / static_cast<double>(bits), hashes);
 }
 

@@ -3,12 +3,13 @@
 //
 // They have the bits, the sizes and the answers of the software that they are named after, and the
 // verbs of our own: a filter that was read with interop.hpp is asked, extended, merged and saved
-// like any other. Choose one to exchange filters with that software; for anything else, blocked.hpp
-// is many times faster, and this software's hashes fall to whoever may choose keys.
+// like any other. Choose one to exchange filters with that software; for anything else, take
+// blocked.hpp: these need a cache line for each hash, and their hashes fall to whoever may choose
+// keys.
 //
 // Keys are bytes, as the other software got them: for Guava, what the funnel makes of an object (a
 // string's UTF-8 bytes, for example). Integers are hashed as eight bytes, least first, which is
-// what Guava's longFunnel does; DCSO and Redis clients send decimal digits.
+// what Guava's longFunnel does.
 //
 // Concurrency: as bit_filter.hpp says; of RedisChain, as scalable_filter.hpp.
 #pragma once

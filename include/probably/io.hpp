@@ -16,6 +16,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "probably/result.hpp"
@@ -53,14 +54,16 @@ class BufferSink final : public ByteSink {
 
 class BufferSource final : public ByteSource {
  public:
-  // The bytes must outlive the source.
-  explicit BufferSource(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
+  // The bytes must outlive the source. The name is for messages.
+  explicit BufferSource(std::span<const std::byte> bytes, std::string name = "the buffer")
+      : bytes_(bytes), name_(std::move(name)) {}
   Result<std::size_t> read(std::span<std::byte> room) override;
   [[nodiscard]] std::optional<std::uint64_t> bytes_left() const override { return bytes_.size(); }
-  [[nodiscard]] std::string name() const override { return "the buffer"; }
+  [[nodiscard]] std::string name() const override { return name_; }
 
  private:
   std::span<const std::byte> bytes_;
+  std::string name_;
 };
 
 // A stream in binary mode, which must outlive the sink. Flush it, and see whether that went well,

@@ -4,9 +4,10 @@
 //   auto again = probably::open<probably::BlockedBloom>("seen.probably");
 //   auto mapped = probably::map<probably::BlockedBloom>("seen.probably");   // in place, read-only
 //
-// Every byte of a snapshot is under a checksum, and every size is checked before memory is asked
-// for. What is opened has every key that was in the filter, or is refused: with `corrupt` if the
-// bytes are not those that were written, with `unsupported` if a newer version wrote them.
+// Every byte of a snapshot is checked, and sizes before memory is asked for: against the length of
+// the file or buffer, and of a stream, whose length nobody knows, against OpenOptions::max_bytes.
+// What is opened has every key that was in the filter, or is refused: with `corrupt` if the bytes
+// are not those that were written, with `unsupported` if a newer version wrote them.
 //
 // Concurrency: save, save_delta and Mark read a filter while others insert. The snapshot holds
 // every key whose insertion happened before the call, and any part of those that run beside it.

@@ -55,12 +55,19 @@ Result<void> write_words(std::span<const std::uint64_t> words, ByteSink& sink, O
   return {};
 }
 
-Result<void> expect_end(ByteSource& source) {
-  std::byte more{};
-  const auto count = source.read(std::span(&more, 1));
-  if (!count) return count.error();
-  if (*count == 0) return {};
-  return corrupt(source.name(), "it goes on behind its bits");
+Result<std::vector<std::byte>> read_to_end(ByteSource& source, std::uint64_t max_bytes) {
+  std::vector<std::byte> all;
+  std::array<std::byte, 65536> room;
+  for (;;) {
+    const auto count = source.read(room);
+    if (!count) return count.error();
+    if (*count == 0) return all;
+    all.insert(all.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(*count));
+    if (all.size() > max_bytes) {
+      return Error{ErrorCode::too_large, source.name() + " goes on for more than " +
+                                             text(max_bytes) + " bytes, which is the limit."};
+    }
+  }
 }
 
 Result<void> check_geometry(const std::string& name, std::uint64_t bits, std::uint64_t hashes) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "endian.hpp"
 #include "probably/interop.hpp"
@@ -18,6 +19,7 @@
 namespace probably::interop {
 
 using detail::corrupt;
+using detail::expect_end;
 using detail::text;
 
 enum class Order : std::uint8_t { least_first, highest_first };
@@ -56,8 +58,8 @@ Result<Storage> read_words(ByteSource& source, std::uint64_t bits, std::uint64_t
 
 Result<void> write_words(std::span<const std::uint64_t> words, ByteSink& sink, Order order);
 
-// A file without a checksum has to end where it should.
-Result<void> expect_end(ByteSource& source);
+// Fails with too_large beyond so many bytes.
+Result<std::vector<std::byte>> read_to_end(ByteSource& source, std::uint64_t max_bytes);
 
 // Refuses what would answer "no" to every key, and what has more hashes than we have room for.
 Result<void> check_geometry(const std::string& name, std::uint64_t bits, std::uint64_t hashes);

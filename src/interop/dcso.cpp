@@ -11,21 +11,6 @@ namespace {
 constexpr Order kOrder = Order::least_first;
 constexpr std::uint64_t kVersion1 = 1;
 
-Result<std::vector<std::byte>> read_rest(ByteSource& source, std::uint64_t max_bytes) {
-  std::vector<std::byte> rest;
-  std::array<std::byte, 4096> room;
-  for (;;) {
-    const auto count = source.read(room);
-    if (!count) return count.error();
-    if (*count == 0) return rest;
-    rest.insert(rest.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(*count));
-    if (rest.size() > max_bytes) {
-      return Error{ErrorCode::too_large, source.name() + " has more than " + text(max_bytes) +
-                                             " bytes of user data, which is the limit."};
-    }
-  }
-}
-
 }  // namespace
 
 Result<DcsoFile> read_dcso(ByteSource& source, const ReadOptions& options) {
@@ -42,7 +27,7 @@ Result<DcsoFile> read_dcso(ByteSource& source, const ReadOptions& options) {
   if (auto valid = check_geometry(source.name(), bits, hashes); !valid) return valid.error();
   auto storage = read_words(source, bits, (bits + 63) / 64, kOrder, options);
   if (!storage) return storage.error();
-  auto data = read_rest(source, options.max_bytes);
+  auto data = read_to_end(source, options.max_bytes);
   if (!data) return data.error();
   auto filter =
       DcsoBloom::adopt({bits, static_cast<std::uint32_t>(hashes)}, {}, *std::move(storage));

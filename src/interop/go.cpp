@@ -95,38 +95,6 @@ class FlatJson {
   std::string_view rest_;
 };
 
-Result<std::string> read_text(ByteSource& source, std::uint64_t max_bytes) {
-  std::string text;
-  std::array<std::byte, 65536> room;
-  for (;;) {
-    const auto count = source.read(room);
-    if (!count) return count.error();
-    if (*count == 0) return text;
-    text.append(reinterpret_cast<const char*>(room.data()), *count);
-    if (text.size() / 2 > max_bytes) {
-      return Error{ErrorCode::too_large,
-                   source.name() + " has more than " + detail::text(std::uint64_t{text.size()}) +
-                       " characters; the limit is twice " + detail::text(max_bytes) + "."};
-    }
-  }
-}
-
-// The bytes of a buffer, under the name of where they came from.
-class NamedSource final : public ByteSource {
- public:
-  NamedSource(std::span<const std::byte> bytes, std::string name)
-      : bytes_(bytes), name_(std::move(name)) {}
-  Result<std::size_t> read(std::span<std::byte> room) override { return bytes_.read(room); }
-  [[nodiscard]] std::optional<std::uint64_t> bytes_left() const override {
-    return bytes_.bytes_left();
-  }
-  [[nodiscard]] std::string name() const override { return name_; }
-
- private:
-  BufferSource bytes_;
-  std::string name_;
-};
-
 }  // namespace
 
 Result<GoBloom> read_go(ByteSource& source, const ReadOptions& options) {
@@ -146,12 +114,15 @@ Result<void> write_go(const GoBloom& filter, ByteSink& sink) {
 }
 
 Result<GoBloom> read_go_json(ByteSource& source, const ReadOptions& options) {
-  const auto text = read_text(source, options.max_bytes);
-  if (!text) return text.error();
+  // Base64 takes four characters for three bytes.
+  const auto bytes_of_text = read_to_end(source, options.max_bytes * 2);
+  if (!bytes_of_text) return bytes_of_text.error();
+  const std::string_view text(reinterpret_cast<const char*>(bytes_of_text->data()),
+                              bytes_of_text->size());
   std::uint64_t bits = 0;
   std::uint64_t hashes = 0;
   std::string_view bitset;
-  const bool is_json = FlatJson(*text).parse(
+  const bool is_json = FlatJson(text).parse(
       [&](std::string_view key, std::uint64_t value) {
         if (key == "m") bits = value;
         if (key == "k") hashes = value;
@@ -164,7 +135,7 @@ Result<GoBloom> read_go_json(ByteSource& source, const ReadOptions& options) {
   if (!is_json) return corrupt(source.name(), R"(it is not JSON of the form {"m":1,"k":1,"b":""})");
   const auto decoded = decode_base64(bitset);
   if (!decoded) return corrupt(source.name(), "its bitset is not base64");
-  NamedSource bytes(*decoded, source.name());
+  BufferSource bytes(*decoded, source.name());
   return read_bitset(bytes, bits, hashes, options);
 }
 

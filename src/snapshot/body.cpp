@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 
+#include "count_bits.hpp"
 #include "endian.hpp"
 #include "probably/detail/atomic.hpp"
 #include "snapshot/sparse.hpp"
@@ -142,12 +143,6 @@ class ChunkReader {
 
 }  // namespace
 
-std::uint64_t count_bits(std::span<const std::uint64_t> words) noexcept {
-  std::uint64_t sum = 0;
-  for (const std::uint64_t word : words) sum += static_cast<std::uint64_t>(std::popcount(word));
-  return sum;
-}
-
 Result<void> expect_size(const ByteSource& source, const Header& header) {
   const auto left = source.bytes_left();
   if (!left) return {};
@@ -214,6 +209,14 @@ Result<void> read_all(ByteSource& source, std::span<std::byte> room) {
     room = room.subspan(*count);
   }
   return {};
+}
+
+Result<void> expect_end(ByteSource& source) {
+  std::byte more{};
+  const auto count = source.read(std::span(&more, 1));
+  if (!count) return count.error();
+  if (*count == 0) return {};
+  return corrupt(source.name(), "it goes on behind its end");
 }
 
 Result<Header> read_header(ByteSource& source) {

@@ -30,10 +30,10 @@ using TakeWords = std::function<void(std::size_t section, std::uint64_t first_wo
 Result<void> write_snapshot(const Contents& contents, ByteSink& sink,
                             const ForgetKnown& forget_known = {});
 
-[[nodiscard]] std::uint64_t count_bits(std::span<const std::uint64_t> words) noexcept;
-
 // Fills `room`, or fails with corrupt because the source ends before.
 Result<void> read_all(ByteSource& source, std::span<std::byte> room);
+// Fails with corrupt unless the source is at its end.
+Result<void> expect_end(ByteSource& source);
 Result<Header> read_header(ByteSource& source);
 // Fails with corrupt if the source says that it has not enough bytes for what the header claims:
 // memory is asked for after this.

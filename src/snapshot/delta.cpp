@@ -1,5 +1,6 @@
-#include <bit>
+#include <algorithm>
 
+#include "count_bits.hpp"
 #include "probably/detail/atomic.hpp"
 #include "probably/snapshot.hpp"
 #include "snapshot/contents.hpp"
@@ -42,12 +43,9 @@ Result<void> expect_same(const Header& mine, const Header& theirs) {
 template <class Work>
 void for_each_line(std::span<const std::uint64_t> words, Work&& work) {
   for (std::size_t line = 0; line * kLineWords < words.size(); ++line) {
-    std::uint16_t bits = 0;
-    for (std::size_t i = line * kLineWords; i < std::min((line + 1) * kLineWords, words.size());
-         ++i) {
-      bits = static_cast<std::uint16_t>(bits + std::popcount(detail::load_relaxed(words[i])));
-    }
-    work(line, bits);
+    const std::size_t begin = line * kLineWords;
+    const auto some = words.subspan(begin, std::min(kLineWords, words.size() - begin));
+    work(line, static_cast<std::uint16_t>(detail::count_bits(some)));
   }
 }
 
@@ -97,18 +95,11 @@ Result<Header> expect_valid(const F& filter, ByteSource& source, const ApplyOpti
   return header;
 }
 
-void set_missing_bits(std::uint64_t* to, std::span<const std::uint64_t> words) noexcept {
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::uint64_t missing = words[i] & ~detail::load_relaxed(to[i]);
-    if (missing != 0) detail::set_bits(to[i], missing);
-  }
-}
-
 // Reads what was found to be valid.
 template <class P>
 Result<void> add(BitFilter<P>& filter, const Header& header, ByteSource& source) {
   return detail::read_body(source, header, [&](std::size_t, std::uint64_t first_word, auto words) {
-    set_missing_bits(SnapshotAccess::words_of(filter) + first_word, words);
+    detail::add_bits(SnapshotAccess::words_of(filter) + first_word, words.data(), words.size());
   });
 }
 
@@ -122,7 +113,8 @@ Result<void> add(ScalableFilter<P>& filter, const Header& header, ByteSource& so
   auto done = detail::read_body(
       source, header, [&](std::size_t section, std::uint64_t first_word, auto words) {
         const auto link = static_cast<std::uint32_t>(section);
-        set_missing_bits(SnapshotAccess::words_of(filter, link) + first_word, words);
+        detail::add_bits(SnapshotAccess::words_of(filter, link) + first_word, words.data(),
+                         words.size());
       });
   for (std::uint32_t i = 0; i < header.sections.size(); ++i) SnapshotAccess::recount(filter, i);
   return done;

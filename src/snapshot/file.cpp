@@ -61,20 +61,10 @@ constexpr int kMostAttempts = 100;
 
 }  // namespace
 
-Error zero_in_path() {
-  return {ErrorCode::invalid_argument, "The path holds a zero byte, which no file name can."};
-}
-
 Result<FileSource> FileSource::open(const std::string& path) {
-  if (path.find('\0') != std::string::npos) return zero_in_path();
-  // Without O_NONBLOCK, opening a pipe would wait for its writer.
-  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (file.get() < 0) return io_error("open", path, describe(errno));
-  struct stat status {};
-  if (::fstat(file.get(), &status) != 0) return io_error("inspect", path, describe(errno));
-  if (S_ISDIR(status.st_mode)) return io_error("read", path, describe(EISDIR));
-  if (!S_ISREG(status.st_mode)) return io_error("read", path, "Not a regular file");
-  return FileSource(std::move(file), path, static_cast<std::uint64_t>(status.st_size));
+  auto file = open_regular(path, "read");
+  if (!file) return file.error();
+  return FileSource(std::move(file->descriptor), path, file->size_bytes);
 }
 
 Result<std::size_t> FileSource::read(std::span<std::byte> room) {
@@ -87,12 +77,6 @@ Result<std::size_t> FileSource::read(std::span<std::byte> room) {
     }
     if (errno != EINTR) return io_error("read", path_, describe(errno));
   }
-}
-
-Result<void> expect_end(const FileSource& source) {
-  const std::uint64_t left = source.bytes_left().value();
-  if (left == 0) return {};
-  return corrupt(source.name(), text(left) + " bytes follow its end");
 }
 
 Result<ReplacementFile> ReplacementFile::create(const std::string& path) {

@@ -12,10 +12,9 @@
 #include "file_descriptor.hpp"
 #include "probably/io.hpp"
 #include "probably/result.hpp"
+#include "snapshot/body.hpp"
 
 namespace probably::detail {
-
-Error zero_in_path();
 
 class FileSource final : public ByteSource {
  public:
@@ -76,9 +75,6 @@ Result<void> replace_file(const std::string& path, Write&& write) {
   if (auto done = write(*file); !done) return done;
   return file->commit();
 }
-
-// A snapshot in a file is all of it.
-Result<void> expect_end(const FileSource& source);
 
 // The result of work(source), which has to read the file to its end.
 template <class Work>

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "probably/detail/atomic.hpp"
+#include "count_bits.hpp"
 #include "snapshot/contents.hpp"
 #include "snapshot/file.hpp"
 

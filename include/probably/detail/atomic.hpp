@@ -26,6 +26,14 @@ PROBABLY_INLINE void set_bits(std::uint64_t& word, std::uint64_t mask) noexcept 
   std::atomic_ref<std::uint64_t>(word).fetch_or(mask, std::memory_order_release);
 }
 
+// Sets those bits of `from` that `to` lacks.
+inline void add_bits(std::uint64_t* to, const std::uint64_t* from, std::uint64_t count) noexcept {
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t missing = load_relaxed(from[i]) & ~load_relaxed(to[i]);
+    if (missing != 0) set_bits(to[i], missing);
+  }
+}
+
 // Sets one bit, in one step, and returns whether it was clear.
 // Requires: `bit` is a power of two.
 PROBABLY_INLINE bool set_bit(std::uint64_t& word, std::uint64_t bit) noexcept {

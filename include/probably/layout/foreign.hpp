@@ -33,6 +33,24 @@ struct SchemeDigest {
   friend constexpr bool operator==(const SchemeDigest&, const SchemeDigest&) = default;
 };
 
+// From the first word of a digest, by steps of the second; of each sum the bits of the mask count.
+template <class Digest, std::uint64_t Mask>
+class StepWalk {
+ public:
+  constexpr StepWalk(const Digest& digest, std::uint64_t bits) noexcept
+      : place_(digest.words[0]), step_(digest.words[1]), bits_(bits) {}
+  constexpr std::uint64_t next() noexcept {
+    const std::uint64_t place = place_ & Mask;
+    place_ += step_;
+    return place % bits_;
+  }
+
+ private:
+  std::uint64_t place_;
+  std::uint64_t step_;
+  std::uint64_t bits_;
+};
+
 // bits-and-blooms/bloom for Go, version 3.
 struct GoScheme {
   using Digest = SchemeDigest<GoScheme, 4>;
@@ -56,7 +74,7 @@ struct GoScheme {
   };
 };
 
-// Guava's BloomFilter with the strategy MURMUR128_MITZ_32, its default before version 13.
+// Guava's BloomFilter with the older strategy, MURMUR128_MITZ_32.
 struct Guava32Scheme {
   using Digest = SchemeDigest<Guava32Scheme, 1>;
   static Digest digest(std::span<const std::byte> key) noexcept;
@@ -84,21 +102,7 @@ struct Guava64Scheme {
   using Digest = SchemeDigest<Guava64Scheme, 2>;
   static Digest digest(std::span<const std::byte> key) noexcept;
 
-  class Walk {
-   public:
-    constexpr Walk(const Digest& digest, std::uint64_t bits) noexcept
-        : place_(digest.words[0]), step_(digest.words[1]), bits_(bits) {}
-    constexpr std::uint64_t next() noexcept {
-      const std::uint64_t place = place_ << 1 >> 1;
-      place_ += step_;
-      return place % bits_;
-    }
-
-   private:
-    std::uint64_t place_;
-    std::uint64_t step_;
-    std::uint64_t bits_;
-  };
+  using Walk = StepWalk<Digest, 0x7fffffffffffffff>;
 };
 
 // DCSO's bloom for Go; also flor (Python), fleur (C) and poppy's version 1 (Rust).
@@ -128,21 +132,7 @@ struct RedisScheme {
   using Digest = SchemeDigest<RedisScheme, 2>;
   static Digest digest(std::span<const std::byte> key) noexcept;
 
-  class Walk {
-   public:
-    constexpr Walk(const Digest& digest, std::uint64_t bits) noexcept
-        : place_(digest.words[0]), step_(digest.words[1]), bits_(bits) {}
-    constexpr std::uint64_t next() noexcept {
-      const std::uint64_t place = place_;
-      place_ += step_;
-      return place % bits_;
-    }
-
-   private:
-    std::uint64_t place_;
-    std::uint64_t step_;
-    std::uint64_t bits_;
-  };
+  using Walk = StepWalk<Digest, 0xffffffffffffffff>;
 };
 
 template <class Scheme>
