@@ -9,7 +9,7 @@
 
 #include <cstdint>
 #include <span>
-#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -114,14 +114,35 @@ class AnyFilter {
   // NOLINTEND(bugprone-exception-escape)
 
  private:
-  template <class Tuple>
-  struct VariantOf;
-  template <class... Filters>
-  struct VariantOf<std::tuple<Filters...>> {
-    using type = std::variant<Filters...>;
-  };
-
-  VariantOf<AllFilters>::type filter_;
+  detail::VariantOfEach<std::type_identity_t, AllFilters>::type filter_;
 };
+
+namespace detail {
+
+template <class F>
+using PointerTo = F*;
+template <class F>
+using ConstPointerTo = const F*;
+
+// Some filter, where it is: what is not a template takes filters of all kinds by these.
+using FilterPointer = VariantOfEach<PointerTo, AllFilters>::type;
+using ConstFilterPointer = VariantOfEach<ConstPointerTo, AllFilters>::type;
+
+template <Filter F>
+FilterPointer pointer_to(F& filter) noexcept {
+  return &filter;
+}
+template <Filter F>
+ConstFilterPointer pointer_to(const F& filter) noexcept {
+  return &filter;
+}
+inline FilterPointer pointer_to(AnyFilter& filter) noexcept {
+  return filter.visit([](auto& inside) { return pointer_to(inside); });
+}
+inline ConstFilterPointer pointer_to(const AnyFilter& filter) noexcept {
+  return filter.visit([](const auto& inside) { return pointer_to(inside); });
+}
+
+}  // namespace detail
 
 }  // namespace probably

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <variant>
 
 #include "probably/blocked.hpp"
 #include "probably/bloom.hpp"
@@ -130,6 +131,22 @@ using AllFilters =
     decltype(std::tuple_cat(std::declval<NativeFilters>(), std::declval<ForeignFilters>()));
 
 static_assert(std::tuple_size_v<AllFilters> == kKindCount);
+
+namespace detail {
+
+template <template <class> class Of, class List>
+struct VariantOfEach;
+template <template <class> class Of, class... Filters>
+struct VariantOfEach<Of, std::tuple<Filters...>> {
+  using type = std::variant<Of<Filters>...>;
+};
+template <class F>
+using ParamsOf = typename F::Params;
+
+}  // namespace detail
+
+// The params of a filter whose kind is known at run time only.
+using AnyParams = detail::VariantOfEach<detail::ParamsOf, AllFilters>::type;
 
 static_assert(Insertable<Bloom> && Mergeable<Bloom> && !Growable<Bloom>);
 static_assert(Insertable<BlockedBloom> && Mergeable<BlockedBloom> && !Growable<BlockedBloom>);

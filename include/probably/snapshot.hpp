@@ -21,6 +21,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "probably/any_filter.hpp"
@@ -44,16 +46,25 @@ struct SaveOptions {
   std::optional<std::uint64_t> created = std::nullopt;
 };
 
+namespace detail {
+Result<void> save(ConstFilterPointer filter, const std::string& path, const SaveOptions& options);
+Result<void> save(ConstFilterPointer filter, ByteSink& sink, const SaveOptions& options);
+}  // namespace detail
+
 // Into a file: a temporary one in the same directory is written, synced and renamed, and the
 // directory synced, so that the path holds the old snapshot or the new one, whole, whatever
 // happens. On failure the old file is as it was and the temporary one is gone; only if the
 // directory cannot be synced, the new file is in place and may be lost with the power. A symbolic
 // link is followed; the old file's mode is kept, and its owner if the system lets us.
 template <Saveable F>
-Result<void> save(const F& filter, const std::string& path, const SaveOptions& options = {});
+Result<void> save(const F& filter, const std::string& path, const SaveOptions& options = {}) {
+  return detail::save(detail::pointer_to(filter), path, options);
+}
 // To wherever bytes go.
 template <Saveable F>
-Result<void> save(const F& filter, ByteSink& sink, const SaveOptions& options = {});
+Result<void> save(const F& filter, ByteSink& sink, const SaveOptions& options = {}) {
+  return detail::save(detail::pointer_to(filter), sink, options);
+}
 
 struct OpenOptions {
   // Of a keyed filter. Needed unless the file holds it, and checked then, too; ignored for filters
@@ -65,13 +76,46 @@ struct OpenOptions {
   StorageOptions storage = {};
 };
 
+namespace detail {
+
+// The kind that a file has to hold, if not any.
+template <Saveable F>
+constexpr std::optional<Kind> wanted_kind() noexcept {
+  if constexpr (Filter<F>) return kind_of<F>;
+  return std::nullopt;
+}
+// Requires: the filter is an F.
+template <Saveable F>
+F take(AnyFilter filter) {
+  if constexpr (Filter<F>) {
+    return std::move(*filter.get_if<F>());
+  } else {
+    return filter;
+  }
+}
+template <Saveable F>
+Result<F> take(Result<AnyFilter> filter) {
+  if (!filter) return filter.error();
+  return take<F>(*std::move(filter));
+}
+
+Result<AnyFilter> open(std::optional<Kind> wanted, const std::string& path,
+                       const OpenOptions& options);
+Result<AnyFilter> open(std::optional<Kind> wanted, ByteSource& source, const OpenOptions& options);
+
+}  // namespace detail
+
 // Reads and verifies everything. Fails with incompatible if the file holds another kind than F.
 // Throws std::bad_alloc when memory is short.
 template <Saveable F = AnyFilter>
-Result<F> open(const std::string& path, const OpenOptions& options = {});
+Result<F> open(const std::string& path, const OpenOptions& options = {}) {
+  return detail::take<F>(detail::open(detail::wanted_kind<F>(), path, options));
+}
 // From wherever bytes come; reads the snapshot and not a byte beyond.
 template <Saveable F = AnyFilter>
-Result<F> open(ByteSource& source, const OpenOptions& options = {});
+Result<F> open(ByteSource& source, const OpenOptions& options = {}) {
+  return detail::take<F>(detail::open(detail::wanted_kind<F>(), source, options));
+}
 
 enum class Verify : std::uint8_t {
   at_once,  // reads the whole file
@@ -85,18 +129,31 @@ struct MapOptions {
 };
 
 namespace detail {
-struct MappedChunk {
-  std::uint64_t offset;  // in the file
-  std::uint64_t bytes;
-  std::uint64_t checksum;
+
+// A file in memory, and what to compare it with.
+struct MappedFile {
+  struct Chunk {
+    std::uint64_t offset;  // in the file
+    std::uint64_t bytes;
+    std::uint64_t checksum;
+  };
+  // With the padding behind its bits.
+  struct Section {
+    std::uint64_t offset;
+    std::uint64_t bytes;
+    std::uint64_t padded_bytes;
+    std::uint64_t set_bits;
+  };
+
+  [[nodiscard]] Result<void> verify() const;
+  [[nodiscard]] Result<void> verify_chunk(std::uint64_t chunk) const;
+
+  Storage storage;
+  std::string name;
+  std::vector<Chunk> chunks;
+  std::vector<Section> sections;
 };
-// With the padding behind its bits.
-struct MappedSection {
-  std::uint64_t offset;
-  std::uint64_t bytes;
-  std::uint64_t padded_bytes;
-  std::uint64_t set_bits;
-};
+
 }  // namespace detail
 
 // A snapshot that is used where it lies, in a file: read-only, shared between processes, without
@@ -113,33 +170,36 @@ class Mapped {
 
   // Compares the bits with their checksums: all, with the numbers of set bits, or one chunk, so
   // that somebody can do it little by little or in the background. Any number of threads.
-  [[nodiscard]] Result<void> verify() const;
+  [[nodiscard]] Result<void> verify() const { return file_.verify(); }
   // Requires: chunk < chunk_count().
-  [[nodiscard]] Result<void> verify_chunk(std::uint64_t chunk) const;
-  [[nodiscard]] std::uint64_t chunk_count() const noexcept { return chunks_.size(); }
+  [[nodiscard]] Result<void> verify_chunk(std::uint64_t chunk) const {
+    return file_.verify_chunk(chunk);
+  }
+  [[nodiscard]] std::uint64_t chunk_count() const noexcept { return file_.chunks.size(); }
 
  private:
-  Mapped(Storage file, std::string name, std::vector<detail::MappedChunk> chunks,
-         std::vector<detail::MappedSection> sections, F filter)
-      : file_(std::move(file)),
-        name_(std::move(name)),
-        chunks_(std::move(chunks)),
-        sections_(std::move(sections)),
-        filter_(std::move(filter)) {}
+  Mapped(detail::MappedFile file, F filter) : file_(std::move(file)), filter_(std::move(filter)) {}
 
-  friend struct detail::SnapshotAccess;
+  template <Saveable G>
+  friend Result<Mapped<G>> map(const std::string& path, const MapOptions& options);
 
-  Storage file_;
-  std::string name_;
-  std::vector<detail::MappedChunk> chunks_;
-  std::vector<detail::MappedSection> sections_;
+  detail::MappedFile file_;
   F filter_;  // refers to file_
 };
+
+namespace detail {
+Result<std::pair<MappedFile, AnyFilter>> map(std::optional<Kind> wanted, const std::string& path,
+                                             const MapOptions& options);
+}  // namespace detail
 
 // Fails with unsupported if the snapshot is sparse or a delta, and on machines that do not keep the
 // least byte first.
 template <Saveable F = AnyFilter>
-Result<Mapped<F>> map(const std::string& path, const MapOptions& options = {});
+Result<Mapped<F>> map(const std::string& path, const MapOptions& options = {}) {
+  auto mapped = detail::map(detail::wanted_kind<F>(), path, options);
+  if (!mapped) return mapped.error();
+  return Mapped<F>(std::move(mapped->first), detail::take<F>(std::move(mapped->second)));
+}
 
 // What a snapshot says of itself.
 struct SnapshotInfo {
@@ -159,9 +219,7 @@ struct SnapshotInfo {
   std::uint64_t fingerprint = 0;  // Hasher::fingerprint()
   bool has_secret = false;        // in the file
   std::uint64_t created = 0;      // seconds since 1970
-  std::variant<BloomParams, BlockedParams, SplitBlockParams, ScalableParams, GoParams,
-               Guava32Params, Guava64Params, DcsoParams, RedisParams, RedisChainParams>
-      params;
+  AnyParams params;
   std::vector<Section> sections;
   std::uint64_t filter_bytes = 0;  // what opening it takes
   std::uint64_t file_bytes = 0;
@@ -187,7 +245,7 @@ Result<void> verify(ByteSource& source);
 class Mark {
  public:
   template <Saveable F>
-  explicit Mark(const F& filter);
+  explicit Mark(const F& filter) : Mark(detail::pointer_to(filter)) {}
   // Copies share what they hold.
   Mark(const Mark&) = default;
   Mark& operator=(const Mark&) = default;
@@ -196,25 +254,46 @@ class Mark {
  private:
   friend struct detail::SnapshotAccess;
 
+  explicit Mark(detail::ConstFilterPointer filter);
+
   struct State;
   std::shared_ptr<const State> state_;
 };
+
+namespace detail {
+Result<void> save_delta(ConstFilterPointer filter, ConstFilterPointer since, ByteSink& sink,
+                        const SaveOptions& options);
+Result<void> save_delta(ConstFilterPointer filter, const Mark& since, ByteSink& sink,
+                        const SaveOptions& options);
+Result<void> save_delta(ConstFilterPointer filter, ConstFilterPointer since,
+                        const std::string& path, const SaveOptions& options);
+Result<void> save_delta(ConstFilterPointer filter, const Mark& since, const std::string& path,
+                        const SaveOptions& options);
+}  // namespace detail
 
 // What the filter has and `since` lacks, `since` being an older snapshot of it, for example mapped.
 // Fails with incompatible unless params and hasher are equal.
 template <Saveable F>
 Result<void> save_delta(const F& filter, const F& since, ByteSink& sink,
-                        const SaveOptions& options = {});
+                        const SaveOptions& options = {}) {
+  return detail::save_delta(detail::pointer_to(filter), detail::pointer_to(since), sink, options);
+}
 template <Saveable F>
 Result<void> save_delta(const F& filter, const F& since, const std::string& path,
-                        const SaveOptions& options = {});
+                        const SaveOptions& options = {}) {
+  return detail::save_delta(detail::pointer_to(filter), detail::pointer_to(since), path, options);
+}
 // The lines that have changed since the mark. Needs no older bits, but gives larger deltas.
 template <Saveable F>
 Result<void> save_delta(const F& filter, const Mark& since, ByteSink& sink,
-                        const SaveOptions& options = {});
+                        const SaveOptions& options = {}) {
+  return detail::save_delta(detail::pointer_to(filter), since, sink, options);
+}
 template <Saveable F>
 Result<void> save_delta(const F& filter, const Mark& since, const std::string& path,
-                        const SaveOptions& options = {});
+                        const SaveOptions& options = {}) {
+  return detail::save_delta(detail::pointer_to(filter), since, path, options);
+}
 
 struct ApplyOptions {
   // A filter that would take more memory, with the links that the delta brings, is left alone, with
@@ -222,12 +301,22 @@ struct ApplyOptions {
   std::uint64_t max_bytes = std::uint64_t{1} << 40;
 };
 
+namespace detail {
+Result<void> apply_delta(FilterPointer filter, const std::string& path,
+                         const ApplyOptions& options);
+Result<void> apply_delta(FilterPointer filter, ByteSource& source, const ApplyOptions& options);
+}  // namespace detail
+
 // Adds what the delta, or a whole snapshot, holds. Fails with incompatible unless params and hasher
 // are equal. Everything is read and verified before anything changes; a file is then read again,
 // and must still be the same.
 template <Saveable F>
-Result<void> apply_delta(F& filter, const std::string& path, const ApplyOptions& options = {});
+Result<void> apply_delta(F& filter, const std::string& path, const ApplyOptions& options = {}) {
+  return detail::apply_delta(detail::pointer_to(filter), path, options);
+}
 template <Saveable F>
-Result<void> apply_delta(F& filter, ByteSource& source, const ApplyOptions& options = {});
+Result<void> apply_delta(F& filter, ByteSource& source, const ApplyOptions& options = {}) {
+  return detail::apply_delta(detail::pointer_to(filter), source, options);
+}
 
 }  // namespace probably

@@ -39,7 +39,7 @@ Result<std::uint64_t> read_header(ByteSource& source) {
       reader.skip(field.type);
     }
   });
-  if (reader.failed()) return corrupt(source.name(), "it has no header of a Parquet filter");
+  if (reader.failed()) return reader.error("it has no header of a Parquet filter");
   if (!is_known || !std::ranges::all_of(seen, [](bool each) { return each; })) {
     return Error{ErrorCode::unsupported,
                  source.name() +

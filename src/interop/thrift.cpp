@@ -3,15 +3,26 @@
 #include <algorithm>
 #include <span>
 
+#include "snapshot/format.hpp"
+
 namespace probably::interop {
+
+Error ThriftReader::error(const std::string& how) const {
+  return source_error_ ? *source_error_ : detail::corrupt(source_.name(), how);
+}
+
+std::size_t ThriftReader::read(std::span<std::byte> room) {
+  if (failed_) return 0;
+  const auto count = source_.read(room);
+  if (!count) source_error_ = count.error();
+  if (!count || *count == 0) fail();
+  return failed_ ? 0 : *count;
+}
 
 std::uint8_t ThriftReader::byte() {
   std::byte one{};
-  if (!failed_) {
-    const auto count = source_.read(std::span(&one, 1));
-    failed_ = !count || *count == 0;
-  }
-  return failed_ ? 0 : std::to_integer<std::uint8_t>(one);
+  read(std::span(&one, 1));
+  return std::to_integer<std::uint8_t>(one);
 }
 
 std::uint64_t ThriftReader::varint() {
@@ -42,12 +53,7 @@ void ThriftReader::skip_bytes(std::uint64_t count) {
   std::array<std::byte, 256> room;
   while (count != 0 && !failed_) {
     const auto some = static_cast<std::size_t>(std::min<std::uint64_t>(count, room.size()));
-    const auto got = source_.read(std::span(room).first(some));
-    if (!got || *got == 0) {
-      fail();
-      return;
-    }
-    count -= *got;
+    count -= read(std::span(room).first(some));
   }
 }
 

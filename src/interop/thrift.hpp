@@ -5,6 +5,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 
 #include "probably/io.hpp"
@@ -42,6 +44,8 @@ class ThriftReader {
   // Whether anything read so far was not there or not Thrift. From then on there are only zeros,
   // and every structure ends.
   [[nodiscard]] bool failed() const noexcept { return failed_; }
+  // Why: the source's own error, or that the source is corrupt in this way.
+  [[nodiscard]] Error error(const std::string& how) const;
   void fail() noexcept { failed_ = true; }
 
   // Calls use(field) for each field of a structure. Whatever use() does not read it has to skip().
@@ -67,6 +71,8 @@ class ThriftReader {
   static constexpr int kMaxDepth = 32;
   static constexpr std::int64_t kMaxFieldId = 32767;
 
+  // As ByteSource::read(), which it calls; fails at the end, too.
+  std::size_t read(std::span<std::byte> room);
   [[nodiscard]] std::uint8_t byte();
   [[nodiscard]] std::uint64_t varint();
   void skip_bytes(std::uint64_t count);
@@ -76,6 +82,7 @@ class ThriftReader {
 
   ByteSource& source_;
   bool failed_ = false;
+  std::optional<Error> source_error_;
   int depth_ = 0;
 };
 

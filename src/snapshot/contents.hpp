@@ -52,12 +52,6 @@ struct SnapshotAccess {
     for (auto& [filter, insertions] : links) stored.push_back({std::move(filter), insertions});
     return ScalableFilter<P>::from_links(params, options, std::move(stored));
   }
-  template <Saveable F>
-  static Mapped<F> mapped(Storage file, std::string name, std::vector<MappedChunk> chunks,
-                          std::vector<MappedSection> sections, F filter) {
-    return Mapped<F>(std::move(file), std::move(name), std::move(chunks), std::move(sections),
-                     std::move(filter));
-  }
   using MarkState = Mark::State;
   static const MarkState& state_of(const Mark& mark) noexcept { return *mark.state_; }
   template <class P>
@@ -172,8 +166,8 @@ Contents contents_of(const ScalableFilter<P>& filter) {
   return contents;
 }
 
-inline Contents contents_of(const AnyFilter& filter) {
-  return filter.visit([](const auto& inside) { return contents_of(inside); });
+inline Contents contents_of(ConstFilterPointer filter) {
+  return std::visit([](const auto* inside) { return contents_of(*inside); }, filter);
 }
 
 // Completes what contents_of() left to the caller.

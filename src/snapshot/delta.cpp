@@ -8,10 +8,12 @@
 
 namespace probably {
 
+using detail::ConstFilterPointer;
 using detail::Contents;
 using detail::Encoding;
 using detail::Extent;
 using detail::FileSource;
+using detail::FilterPointer;
 using detail::Header;
 using detail::Section;
 using detail::SnapshotAccess;
@@ -80,8 +82,8 @@ class RecordingSource final : public ByteSource {
 };
 
 // Reads it all once, so that whatever is wrong is found before anything changes.
-template <Saveable F>
-Result<Header> expect_valid(const F& filter, ByteSource& source, const ApplyOptions& options) {
+Result<Header> expect_valid(ConstFilterPointer filter, ByteSource& source,
+                            const ApplyOptions& options) {
   auto header = detail::read_header(source);
   if (!header) return header;
   if (auto valid = detail::check_header(*header, source.name()); !valid) return valid.error();
@@ -95,41 +97,54 @@ Result<Header> expect_valid(const F& filter, ByteSource& source, const ApplyOpti
   return header;
 }
 
-// Reads what was found to be valid.
-template <class P>
-Result<void> add(BitFilter<P>& filter, const Header& header, ByteSource& source) {
-  return detail::read_body(source, header, [&](std::size_t, std::uint64_t first_word, auto words) {
-    detail::add_bits(SnapshotAccess::words_of(filter) + first_word, words.data(), words.size());
-  });
-}
+using Sections = std::vector<std::uint64_t*>;
 
+// Where the bits of each section go to.
 template <class P>
-Result<void> add(ScalableFilter<P>& filter, const Header& header, ByteSource& source) {
-  const auto geometry = detail::geometry_of<ScalableFilter<P>>(header, source.name());
+Result<Sections> make_room(BitFilter<P>& filter, const Header&, const std::string&) {
+  return Sections{SnapshotAccess::words_of(filter)};
+}
+template <class P>
+Result<Sections> make_room(ScalableFilter<P>& filter, const Header& header,
+                           const std::string& name) {
+  const auto geometry = detail::geometry_of<ScalableFilter<P>>(header, name);
   if (!geometry) return geometry.error();
   if (auto reached = SnapshotAccess::reach(filter, std::span(geometry->links)); !reached) {
-    return reached;
+    return reached.error();
   }
+  Sections sections;
+  for (std::uint32_t i = 0; i < header.sections.size(); ++i) {
+    sections.push_back(SnapshotAccess::words_of(filter, i));
+  }
+  return sections;
+}
+
+// Brings up to date what a filter knows of its bits.
+template <class P>
+void recount(BitFilter<P>&, const Header&) {}
+template <class P>
+void recount(ScalableFilter<P>& filter, const Header& header) {
+  for (std::uint32_t i = 0; i < header.sections.size(); ++i) SnapshotAccess::recount(filter, i);
+}
+
+// Reads what was found to be valid, again from the start: header, which is known, and the rest.
+Result<void> add(FilterPointer filter, const Header& header, ByteSource& source) {
+  detail::HeaderBytes known;
+  if (auto got = detail::read_all(source, known); !got) return got;
+  const auto sections =
+      std::visit([&](auto* inside) { return make_room(*inside, header, source.name()); }, filter);
+  if (!sections) return sections.error();
   auto done = detail::read_body(
       source, header, [&](std::size_t section, std::uint64_t first_word, auto words) {
-        const auto link = static_cast<std::uint32_t>(section);
-        detail::add_bits(SnapshotAccess::words_of(filter, link) + first_word, words.data(),
-                         words.size());
+        detail::add_bits((*sections)[section] + first_word, words.data(), words.size());
       });
-  for (std::uint32_t i = 0; i < header.sections.size(); ++i) SnapshotAccess::recount(filter, i);
+  std::visit([&](auto* inside) { recount(*inside, header); }, filter);
   return done;
 }
 
-Result<void> add(AnyFilter& filter, const Header& header, ByteSource& source) {
-  return filter.visit([&](auto& inside) { return add(inside, header, source); });
-}
-
-// Again from the start: header, which is known, and the rest.
-template <Saveable F>
-Result<void> add_again(F& filter, const Header& header, ByteSource& source) {
-  detail::HeaderBytes known;
-  if (auto got = detail::read_all(source, known); !got) return got;
-  return add(filter, header, source);
+ConstFilterPointer to_const(FilterPointer filter) {
+  return std::visit([](auto* inside) { return detail::pointer_to(std::as_const(*inside)); },
+                    filter);
 }
 
 }  // namespace
@@ -139,8 +154,7 @@ struct Mark::State {
   std::vector<std::vector<std::uint16_t>> line_bits;  // of each section
 };
 
-template <Saveable F>
-Mark::Mark(const F& filter) {
+Mark::Mark(ConstFilterPointer filter) {
   auto state = std::make_shared<State>();
   const Contents contents = detail::contents_of(filter);
   state->header = contents.header;
@@ -153,25 +167,25 @@ Mark::Mark(const F& filter) {
   state_ = std::move(state);
 }
 
-template <Saveable F>
-Result<void> save_delta(const F& filter, const F& since, ByteSink& sink,
+namespace detail {
+
+Result<void> save_delta(ConstFilterPointer filter, ConstFilterPointer since, ByteSink& sink,
                         const SaveOptions& options) {
-  const Contents old = detail::contents_of(since);
+  const Contents old = contents_of(since);
   return write_delta(
-      detail::contents_of(filter), old.header, options, sink,
+      contents_of(filter), old.header, options, sink,
       [&old](std::size_t section, std::uint64_t first_word, std::span<std::uint64_t> words) {
         if (section >= old.words.size()) return;
         const std::uint64_t* const known = old.words[section] + first_word;
-        for (std::size_t i = 0; i < words.size(); ++i) words[i] &= ~detail::load_relaxed(known[i]);
+        for (std::size_t i = 0; i < words.size(); ++i) words[i] &= ~load_relaxed(known[i]);
       });
 }
 
-template <Saveable F>
-Result<void> save_delta(const F& filter, const Mark& since, ByteSink& sink,
+Result<void> save_delta(ConstFilterPointer filter, const Mark& since, ByteSink& sink,
                         const SaveOptions& options) {
   const auto& state = SnapshotAccess::state_of(since);
   return write_delta(
-      detail::contents_of(filter), state.header, options, sink,
+      contents_of(filter), state.header, options, sink,
       [&state](std::size_t section, std::uint64_t first_word, std::span<std::uint64_t> words) {
         if (section >= state.line_bits.size()) return;
         const std::uint16_t* const known =
@@ -184,63 +198,36 @@ Result<void> save_delta(const F& filter, const Mark& since, ByteSink& sink,
       });
 }
 
-template <Saveable F>
-Result<void> save_delta(const F& filter, const F& since, const std::string& path,
-                        const SaveOptions& options) {
-  return detail::replace_file(
-      path, [&](ByteSink& sink) { return save_delta(filter, since, sink, options); });
+Result<void> save_delta(ConstFilterPointer filter, ConstFilterPointer since,
+                        const std::string& path, const SaveOptions& options) {
+  return replace_file(path,
+                      [&](ByteSink& sink) { return save_delta(filter, since, sink, options); });
 }
 
-template <Saveable F>
-Result<void> save_delta(const F& filter, const Mark& since, const std::string& path,
+Result<void> save_delta(ConstFilterPointer filter, const Mark& since, const std::string& path,
                         const SaveOptions& options) {
-  return detail::replace_file(
-      path, [&](ByteSink& sink) { return save_delta(filter, since, sink, options); });
+  return replace_file(path,
+                      [&](ByteSink& sink) { return save_delta(filter, since, sink, options); });
 }
 
-template <Saveable F>
-Result<void> apply_delta(F& filter, ByteSource& source, const ApplyOptions& options) {
+Result<void> apply_delta(FilterPointer filter, ByteSource& source, const ApplyOptions& options) {
   RecordingSource recorded(source);
-  const auto header = expect_valid(filter, recorded, options);
+  const auto header = expect_valid(to_const(filter), recorded, options);
   if (!header) return header.error();
   BufferSource again(recorded.bytes());
-  return add_again(filter, *header, again);
+  return add(filter, *header, again);
 }
 
-template <Saveable F>
-Result<void> apply_delta(F& filter, const std::string& path, const ApplyOptions& options) {
-  return detail::from_file(path, [&](FileSource& source) -> Result<void> {
-    const auto header = expect_valid(filter, source, options);
+Result<void> apply_delta(FilterPointer filter, const std::string& path,
+                         const ApplyOptions& options) {
+  return from_file(path, [&](FileSource& source) -> Result<void> {
+    const auto header = expect_valid(to_const(filter), source, options);
     if (!header) return header.error();
-    if (auto ended = detail::expect_end(source); !ended) return ended;
+    if (auto ended = expect_end(source); !ended) return ended;
     source.seek(0);
-    return add_again(filter, *header, source);
+    return add(filter, *header, source);
   });
 }
 
-// --- Instances -----------------------------------------------------------------------------------
-
-// NOLINTBEGIN(bugprone-macro-parentheses): the argument is a type.
-#define PROBABLY_INSTANTIATE(F)                                                                    \
-  template Mark::Mark(const F&);                                                                   \
-  template Result<void> save_delta(const F&, const F&, ByteSink&, const SaveOptions&);             \
-  template Result<void> save_delta(const F&, const F&, const std::string&, const SaveOptions&);    \
-  template Result<void> save_delta(const F&, const Mark&, ByteSink&, const SaveOptions&);          \
-  template Result<void> save_delta(const F&, const Mark&, const std::string&, const SaveOptions&); \
-  template Result<void> apply_delta(F&, ByteSource&, const ApplyOptions&);                         \
-  template Result<void> apply_delta(F&, const std::string&, const ApplyOptions&)
-
-// NOLINTEND(bugprone-macro-parentheses)
-PROBABLY_INSTANTIATE(Bloom);
-PROBABLY_INSTANTIATE(BlockedBloom);
-PROBABLY_INSTANTIATE(SplitBlockBloom);
-PROBABLY_INSTANTIATE(ScalableBloom);
-PROBABLY_INSTANTIATE(GoBloom);
-PROBABLY_INSTANTIATE(Guava32Bloom);
-PROBABLY_INSTANTIATE(Guava64Bloom);
-PROBABLY_INSTANTIATE(DcsoBloom);
-PROBABLY_INSTANTIATE(RedisBloom);
-PROBABLY_INSTANTIATE(RedisChain);
-PROBABLY_INSTANTIATE(AnyFilter);
-
+}  // namespace detail
 }  // namespace probably

@@ -57,6 +57,15 @@ bool take_after(int file, const struct stat& old) noexcept {
   return ::fchmod(file, old.st_mode & 0777) == 0;
 }
 
+// A signal ends no sync.
+int sync(int file) noexcept {
+  int result = 0;
+  do {
+    result = ::fsync(file);
+  } while (result != 0 && errno == EINTR);
+  return result;
+}
+
 constexpr int kMostAttempts = 100;
 
 }  // namespace
@@ -140,14 +149,14 @@ Result<void> ReplacementFile::write(std::span<const std::byte> bytes) {
 }
 
 Result<void> ReplacementFile::commit() {
-  if (::fsync(file_.get()) != 0) return io_error("sync", temporary_, describe(errno));
+  if (sync(file_.get()) != 0) return io_error("sync", temporary_, describe(errno));
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
     return io_error("replace", path_, describe(errno));
   }
   is_temporary_ = false;
   // The new file is in its place; what is not certain is that it still is after a power failure.
   // Some file systems do not sync directories, and say EINVAL.
-  if (::fsync(directory_file_.get()) != 0 && errno != EINVAL) {
+  if (sync(directory_file_.get()) != 0 && errno != EINVAL) {
     return io_error("sync", directory_, describe(errno));
   }
   return {};

@@ -92,11 +92,18 @@ TEST(SnapshotFaults, ShortWritesAreContinued) {
 
 TEST(SnapshotFaults, InterruptedCallsAreMadeAgain) {
   Replacing replacing(5'000);
-  // The first opens the directory, the second the file.
-  const InterruptedFileCall interrupted(5, Fate::error, EINTR);
-  ASSERT_TRUE(replacing.save_newer());
-  EXPECT_TRUE(interrupted.fired());
-  EXPECT_TRUE(replacing.is_new());
+  std::uint64_t refused = 0;
+  for (std::uint64_t n = 1;; ++n) {
+    const InterruptedFileCall interrupted(n, Fate::error, EINTR);
+    const auto saved = replacing.save_newer();
+    if (!interrupted.fired()) break;
+    if (!saved) ++refused;
+    EXPECT_EQ(replacing.is_new(), saved.has_value()) << "call " << n;
+    replacing.restore();
+  }
+  // All but opening the directory, setting the mode and renaming, which no signal interrupts on
+  // local file systems.
+  EXPECT_LE(refused, 3u);
 }
 
 // Ends a process that saves, at every call, before, amid and after it.

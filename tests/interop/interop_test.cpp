@@ -390,18 +390,24 @@ TEST(Redis, DamagedDumpsAreRefusedOrDoNoHarm) {
 struct Format {
   std::string name;
   std::string file;
-  std::function<bool(const std::string&)> is_accepted;
-  std::function<bool(const std::string&)> is_accepted_from_stream;  // of unknown length
+  std::function<ErrorCode(ByteSource&)> read;  // none if it is accepted
+
+  [[nodiscard]] bool is_accepted(const std::string& text) const {
+    BufferSource source(bytes(text));
+    return read(source) == ErrorCode{};
+  }
+  // Of unknown length.
+  [[nodiscard]] bool is_accepted_from_stream(const std::string& text) const {
+    std::istringstream stream(text);
+    StreamSource source(stream);
+    return read(source) == ErrorCode{};
+  }
 };
 
 std::vector<Format> formats() {
   const auto format = [](const std::string& name, const std::string& file, auto read) {
-    return Format{name, data(file),
-                  [read](const std::string& text) { return read_with(read, text).has_value(); },
-                  [read](const std::string& text) {
-                    std::istringstream stream(text);
-                    StreamSource source(stream);
-                    return read(source, ReadOptions{.max_bytes = 1 << 28}).has_value();
+    return Format{name, data(file), [read](ByteSource& source) {
+                    return code_of(read(source, ReadOptions{.max_bytes = 1 << 28}));
                   }};
   };
   return {format("go", "go_bitsandblooms_v3_n1000_p01.bin", read_go),
@@ -416,6 +422,30 @@ TEST(Interop, TruncatedFilesAreRefused) {
     ASSERT_TRUE(format.is_accepted(format.file)) << format.name;
     for (std::size_t size = 0; size < format.file.size(); ++size) {
       ASSERT_FALSE(format.is_accepted(format.file.substr(0, size))) << format.name << " " << size;
+    }
+  }
+}
+
+// A disk that fails does not make the file corrupt.
+TEST(Interop, ErrorsOfTheSourceArePassedOn) {
+  class FailingSource final : public ByteSource {
+   public:
+    explicit FailingSource(const std::string& bytes) : bytes_(bytes) {}
+    Result<std::size_t> read(std::span<std::byte> room) override {
+      if (at_ == bytes_.size()) return Error{ErrorCode::io, "The disk failed."};
+      room.front() = std::byte(bytes_[at_++]);
+      return std::size_t{1};
+    }
+
+   private:
+    const std::string& bytes_;
+    std::size_t at_ = 0;
+  };
+  for (const Format& format : formats()) {
+    for (std::size_t size = 0; size < 100; ++size) {
+      const std::string begin = format.file.substr(0, size);
+      FailingSource source(begin);
+      ASSERT_EQ(format.read(source), ErrorCode::io) << format.name << " " << size;
     }
   }
 }

@@ -3,10 +3,12 @@
 
 #include <array>
 #include <atomic>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "probably/snapshot.hpp"
+#include "support/any_filters.hpp"
 #include "support/filters.hpp"
 #include "support/streams.hpp"
 
@@ -57,6 +59,41 @@ template <class F>
 void expect_all_of(const F& filter, const std::vector<std::size_t>& counts) {
   for (std::size_t thread = 0; thread < counts.size(); ++thread) {
     EXPECT_TRUE(contains_all(filter, DigestStream(10 + thread).take(counts[thread])));
+  }
+}
+
+// Of every kind, those of other software among them, by keys.
+class AnySnapshotThreads : public ::testing::TestWithParam<Kind> {};
+INSTANTIATE_TEST_SUITE_P(Kinds, AnySnapshotThreads, ::testing::ValuesIn(testing::all_kinds()),
+                         testing::kind_name);
+
+TEST_P(AnySnapshotThreads, SnapshotsAndDeltasHaveWhatWasInsertedBefore) {
+  AnyFilter filter = testing::make_filter(GetParam(), {.keys = kKeys, .fpr = 0.01});
+  AnyFilter replica = filter.clone();
+  std::atomic<std::uint64_t> inserted = 0;
+  std::jthread inserting([&](const std::stop_token& stop) {
+    for (std::uint64_t key = 0; key < kKeys && !stop.stop_requested(); ++key) {
+      filter.insert(key);
+      inserted.store(key + 1, std::memory_order_release);
+    }
+  });
+  const auto expect_first = [](const AnyFilter& some, std::uint64_t count) {
+    for (std::uint64_t key = 0; key < count; ++key) ASSERT_TRUE(some.contains(key)) << key;
+  };
+  Mark last(filter);
+  for (int round = 0; round < 5; ++round) {
+    const std::uint64_t before = inserted.load(std::memory_order_acquire);
+    BufferSink sink;
+    ASSERT_TRUE(save(filter, sink));
+    BufferSource source(sink.bytes());
+    expect_first(open(source).value(), before);
+    Mark next(filter);
+    BufferSink changes;
+    ASSERT_TRUE(save_delta(filter, last, changes));
+    last = next;
+    BufferSource from(changes.bytes());
+    ASSERT_TRUE(apply_delta(replica, from));
+    expect_first(replica, before);
   }
 }
 
