@@ -77,9 +77,10 @@ void require(bool holds, const char* what) {
   std::exit(1);
 }
 
-// What any program would do that writes these bytes and wants them to be on the disk.
+// What any program would do that replaces a file by these bytes and does not want to lose both.
 void plain_write(std::span<const std::byte> bytes, const std::string& path) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  const std::string temporary = path + ".new";
+  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   while (!bytes.empty()) {
     const auto some = bytes.first(std::min(bytes.size(), kPieceBytes));
     const ssize_t written = ::write(file, some.data(), some.size());
@@ -88,6 +89,7 @@ void plain_write(std::span<const std::byte> bytes, const std::string& path) {
   }
   require(::fsync(file) == 0, "cannot sync");
   ::close(file);
+  require(::rename(temporary.c_str(), path.c_str()) == 0, "cannot rename");
 }
 
 // Into memory that is new, as an opened filter's is.
