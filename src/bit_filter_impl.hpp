@@ -75,6 +75,15 @@ std::uint64_t BitFilter<P>::insert_each(const KeySource& keys, bool* was_new) no
 }
 
 template <class P>
+std::uint64_t BitFilter<P>::insert_alone_each(const KeySource& keys, bool* was_new) noexcept {
+  if constexpr (detail::LineLayout<Layout>) {
+    return detail::fill_batch(layout_, words(), keys, was_new);
+  } else {
+    return detail::insert_batch(layout_, words(), keys, was_new);
+  }
+}
+
+template <class P>
 std::uint64_t BitFilter<P>::insert_bulk_each(const KeySource& keys, const BulkOptions& options) {
   if constexpr (detail::LineLayout<Layout>) {
     return detail::insert_bulk(layout_, words(), params_.size_bytes(), keys, options);

@@ -188,7 +188,7 @@ class BulkInsertion {
       // Few keys, as in a short last round, meet few lines.
       if (digests >= parts_.lines(L::kBlockWords)) fetch_lines(part);
       for (unsigned i = 0; i < count; ++i) {
-        fresh += fill(layout_, words_, KeySource(bins_[i][part]), true);
+        fresh += fill(layout_, words_, KeySource(bins_[i][part]), true, nullptr);
       }
     }
   }
@@ -230,7 +230,7 @@ std::uint64_t insert_bulk(const L& layout, std::uint64_t* words, std::uint64_t s
   const std::uint64_t granted = options.scratch_bytes != 0 ? options.scratch_bytes : size_bytes;
   const auto room = static_cast<std::size_t>(std::min(all, granted / sizeof(Digest)));
   if (parts.count == 1 || room < kKeysPerLine * lines) {
-    return kernels().of(layout).fill(layout, words, keys, !is_cached(layout));
+    return fill_batch(layout, words, keys, nullptr);
   }
   // Each thread has a share worth its start, and bins of some size.
   constexpr std::size_t kLeastShare = 65'536;

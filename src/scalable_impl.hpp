@@ -132,7 +132,12 @@ void ScalableFilter<P>::grow(std::uint32_t index) noexcept {
 template <class P>
 void ScalableFilter<P>::count_insertion(std::uint32_t index) noexcept {
   Link& link = chain_->link(index);
-  if (link.inserted.add() % link.inserts_per_look != 0) return;
+  if (link.inserted.add() % link.inserts_per_look == 0) look(index);
+}
+
+template <class P>
+void ScalableFilter<P>::look(std::uint32_t index) noexcept {
+  Link& link = chain_->link(index);
   const std::uint64_t inserted = link.inserted.total();
   const std::uint32_t next = index + 1;
   if (inserted < link.capacity / 2 || link_count() != next || next == kMaxLinks) return;
@@ -214,6 +219,62 @@ std::uint64_t ScalableFilter<P>::insert_each(const KeySource& keys, bool* was_ne
       if (was_new != nullptr) was_new[first + i] = is_new;
     }
   });
+  return fresh;
+}
+
+template <class P>
+std::uint64_t ScalableFilter<P>::insert_alone_each(const KeySource& keys, bool* was_new) noexcept {
+  constexpr std::size_t kChunk = 256;
+  detail::DigestRoom<kChunk, Digest> room;
+  std::uint64_t fresh = 0;
+  for (std::size_t first = 0; first < keys.size();) {
+    const std::size_t count = std::min({kChunk, room_in_newest(), keys.size() - first});
+    fresh += insert_chunk_alone(keys.take(first, room.first(count)),
+                                was_new == nullptr ? nullptr : was_new + first);
+    first += count;
+  }
+  return fresh;
+}
+
+template <class P>
+std::size_t ScalableFilter<P>::room_in_newest() noexcept {
+  const std::uint32_t count = link_count();
+  if (chain_->link(count - 1).full.load(std::memory_order_relaxed)) grow(count);
+  const Link& newest = chain_->link(link_count() - 1);
+  const std::uint64_t inserted = newest.inserted.total();
+  const std::uint64_t left = newest.capacity - std::min(inserted, newest.capacity);
+  return static_cast<std::size_t>(std::max(left, newest.inserts_per_look));
+}
+
+template <class P>
+std::uint64_t ScalableFilter<P>::insert_chunk_alone(std::span<const Digest> digests,
+                                                    bool* was_new) noexcept {
+  constexpr std::size_t kChunk = 256;
+  const std::uint32_t newest = link_count() - 1;
+  std::array<bool, kChunk> answers;
+  std::array<bool, kChunk> known{};
+  for (std::uint32_t i = newest; i-- > 0;) {
+    link(i).contains(digests, std::span(answers).first(digests.size()));
+    for (std::size_t j = 0; j < digests.size(); ++j) known[j] |= answers[j];
+  }
+  // What the older links do not know goes into the newest.
+  detail::DigestRoom<kChunk, Digest> unknown;
+  std::array<std::size_t, kChunk> places;
+  std::size_t count = 0;
+  for (std::size_t j = 0; j < digests.size(); ++j) {
+    unknown.digests[count] = digests[j];
+    places[count] = j;
+    count += !known[j];
+  }
+  Link& link = chain_->link(newest);
+  const std::uint64_t fresh = link.filter.insert_alone(
+      std::span<const Digest>(unknown.first(count)), std::span(answers).first(count));
+  if (was_new != nullptr) {
+    std::fill_n(was_new, digests.size(), false);
+    for (std::size_t j = 0; j < count; ++j) was_new[places[j]] = answers[j];
+  }
+  link.inserted.add(fresh);
+  look(newest);
   return fresh;
 }
 

@@ -7,13 +7,16 @@
 // ask for the kind once with get_if() and go on with that. Concurrency: as the kind inside.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "probably/batch.hpp"
+#include "probably/detail/require.hpp"
 #include "probably/kinds.hpp"
 
 namespace probably {
@@ -21,6 +24,31 @@ namespace probably {
 // A key that every kind takes: filters of other software know no types of yours.
 template <class T>
 concept PlainKey = (BytesKey<T> || IntegerKey<T>)&&!CustomKey<T> && !detail::WideInteger<T>;
+
+// Keys that were hashed by AnyFilter::hash(), to be used later or by another thread.
+class AnyDigests {
+ public:
+  [[nodiscard]] std::size_t size() const noexcept {
+    return std::visit([](const auto& digests) { return digests.size(); }, digests_);
+  }
+
+ private:
+  friend class AnyFilter;
+
+  // What they are to a filter with digests of type D.
+  // Requires, checked in all builds: such a filter made them.
+  template <class D>
+  [[nodiscard]] std::span<const D> of() const noexcept {
+    const auto* const digests = std::get_if<std::vector<D>>(&digests_);
+    detail::require(digests != nullptr, "AnyDigests: a filter of another kind made them.");
+    return *digests;
+  }
+
+  std::variant<std::vector<Digest>, std::vector<GoBloom::Digest>, std::vector<Guava32Bloom::Digest>,
+               std::vector<Guava64Bloom::Digest>, std::vector<DcsoBloom::Digest>,
+               std::vector<RedisBloom::Digest>>
+      digests_;
+};
 
 class AnyFilter {
  public:
@@ -65,6 +93,39 @@ class AnyFilter {
   template <Batch B>
   std::uint64_t insert(const B& keys, std::span<bool> was_new) noexcept {
     return visit([&](auto& filter) { return filter.insert(keys, was_new); });
+  }
+  // Without atomic operations: no other call on this filter may run meanwhile.
+  template <Batch B>
+  std::uint64_t insert_alone(const B& keys, std::span<bool> was_new) noexcept {
+    return visit([&](auto& filter) { return filter.insert_alone(keys, was_new); });
+  }
+
+  // In two steps, of which the first may run on any number of threads. Throws std::bad_alloc.
+  template <Batch B>
+  void hash(const B& keys, AnyDigests& out) const {
+    visit([&]<class F>(const F& filter) {
+      using Digests = std::vector<typename F::Digest>;
+      auto* digests = std::get_if<Digests>(&out.digests_);
+      if (digests == nullptr) digests = &out.digests_.template emplace<Digests>();
+      digests->resize(keys.size());
+      detail::BasicKeySource<typename F::Hasher>(filter.hasher(), keys).hash(0, *digests);
+    });
+  }
+  // Requires, checked in all builds: a filter with digests of the same type made them. The answers
+  // are right if it also had an equal hasher.
+  void contains(const AnyDigests& digests, std::span<bool> out) const noexcept {
+    visit(
+        [&]<class F>(const F& filter) { filter.contains(digests.of<typename F::Digest>(), out); });
+  }
+  std::uint64_t insert(const AnyDigests& digests, std::span<bool> was_new) noexcept {
+    return visit([&]<class F>(F& filter) {
+      return filter.insert(digests.of<typename F::Digest>(), was_new);
+    });
+  }
+  std::uint64_t insert_alone(const AnyDigests& digests, std::span<bool> was_new) noexcept {
+    return visit([&]<class F>(F& filter) {
+      return filter.insert_alone(digests.of<typename F::Digest>(), was_new);
+    });
   }
 
   // Fails with incompatible, changing nothing, unless kind, params and hasher are equal.

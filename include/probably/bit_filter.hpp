@@ -6,7 +6,8 @@
 //
 // Concurrency (docs/concurrency.md has the proofs):
 //   insert, contains, merge, clone, observers   any number of threads, and none ever waits
-//   insert_bulk, clear, move, destroy           no other call on the object may run
+//   insert_alone, insert_bulk, clear,
+//   move, destroy                               no other call on the object may run
 // An object that was moved from can be assigned to or destroyed, nothing else.
 // A key is found by every thread that its insertion happens-before. Observers beside writers see
 // some state between the one before and the one after.
@@ -100,7 +101,8 @@ class BitFilter : public detail::KeyVerbs<BitFilter<P>, typename P::Hasher> {
   [[nodiscard]] const Params& params() const noexcept { return params_; }
   [[nodiscard]] const Hasher& hasher() const noexcept { return hasher_; }
   [[nodiscard]] const Storage& storage() const noexcept { return storage_; }
-  // The bits as they are stored: params().size_bytes() bytes.
+  // The bits as memory holds them: params().size_bytes() bytes. Where the least byte of a word
+  // comes first, they are those of a snapshot, too.
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
     return std::as_bytes(std::span(storage_.words(), params_.size_bytes() / sizeof(std::uint64_t)));
   }
@@ -124,6 +126,7 @@ class BitFilter : public detail::KeyVerbs<BitFilter<P>, typename P::Hasher> {
   friend class detail::KeyVerbs<BitFilter, Hasher>;
   void contains_each(const KeySource& keys, bool* out) const noexcept;
   std::uint64_t insert_each(const KeySource& keys, bool* was_new) noexcept;
+  std::uint64_t insert_alone_each(const KeySource& keys, bool* was_new) noexcept;
   std::uint64_t insert_bulk_each(const KeySource& keys, const BulkOptions& options);
 
   [[nodiscard]] std::uint64_t* words() noexcept { return storage_.mutable_words(); }

@@ -106,6 +106,24 @@ class GzipSource final : public ByteSource {
   std::unique_ptr<State> state_;
 };
 
+// The same of zstd, of any number of frames.
+class ZstdSource final : public ByteSource {
+ public:
+  // The other source must outlive this one. Throws std::bad_alloc.
+  explicit ZstdSource(ByteSource& source);
+  ~ZstdSource() override;
+  ZstdSource(const ZstdSource&) = delete;
+  ZstdSource& operator=(const ZstdSource&) = delete;
+
+  Result<std::size_t> read(std::span<std::byte> room) override;
+  [[nodiscard]] std::string name() const override { return source_.name(); }
+
+ private:
+  struct State;
+  ByteSource& source_;
+  std::unique_ptr<State> state_;
+};
+
 // Compresses with gzip what is written to it, into another sink.
 class GzipSink final : public ByteSink {
  public:

@@ -186,10 +186,16 @@ class ScalableFilter : public detail::KeyVerbs<ScalableFilter<P>, typename P::Li
   // Publishes link `index`, if it can be had.
   void grow(std::uint32_t index) noexcept;
   void count_insertion(std::uint32_t index) noexcept;
+  // Compares the link's count with its capacity, and sees to the next link.
+  void look(std::uint32_t index) noexcept;
   friend struct detail::SnapshotAccess;
   friend class detail::KeyVerbs<ScalableFilter, Hasher>;
   void contains_each(const KeySource& keys, bool* out) const noexcept;
   std::uint64_t insert_each(const KeySource& keys, bool* was_new) noexcept;
+  std::uint64_t insert_alone_each(const KeySource& keys, bool* was_new) noexcept;
+  // How many keys the newest link may take until it is looked at again, after growth if it is full.
+  std::size_t room_in_newest() noexcept;
+  std::uint64_t insert_chunk_alone(std::span<const Digest> digests, bool* was_new) noexcept;
   [[nodiscard]] bool equals(const ScalableFilter& other) const noexcept;
 
   std::unique_ptr<Chain> chain_;

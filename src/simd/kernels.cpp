@@ -48,12 +48,14 @@ std::uint64_t insert_with(const Layout& layout, std::uint64_t* words, const KeyS
 
 template <class Ops, class Layout>
 std::uint64_t fill_with(const Layout& layout, std::uint64_t* words, const KeySource& keys,
-                        bool prefetch) noexcept {
+                        bool prefetch, bool* was_new) noexcept {
   std::uint64_t fresh = 0;
   for_each_place(layout, words, keys, prefetch,
-                 [&](std::size_t, const typename Layout::Place& place) HWY_ATTR {
+                 [&](std::size_t i, const typename Layout::Place& place) HWY_ATTR {
                    std::uint64_t* const block = words + place.block * Layout::kBlockWords;
-                   fresh += !Ops::set(block, place.pattern);
+                   const bool is_new = !Ops::set(block, place.pattern);
+                   fresh += is_new;
+                   if (was_new != nullptr) was_new[i] = is_new;
                  });
   return fresh;
 }
@@ -99,9 +101,10 @@ std::uint64_t insert_blocked(const BlockedLayout& layout, std::uint64_t* words,
 }
 
 std::uint64_t fill_blocked(const BlockedLayout& layout, std::uint64_t* words, const KeySource& keys,
-                           bool prefetch) noexcept {
-  return with_slices(layout,
-                     [&]<class Ops>(Ops) { return fill_with<Ops>(layout, words, keys, prefetch); });
+                           bool prefetch, bool* was_new) noexcept {
+  return with_slices(layout, [&]<class Ops>(Ops) {
+    return fill_with<Ops>(layout, words, keys, prefetch, was_new);
+  });
 }
 
 }  // namespace

@@ -23,8 +23,8 @@ struct LayoutKernels {
   std::uint64_t (*insert)(const Layout&, std::uint64_t* words, const KeySource& keys, bool prefetch,
                           bool* was_new) noexcept;
   // The same without atomic operations, for when nobody else touches these lines.
-  std::uint64_t (*fill)(const Layout&, std::uint64_t* words, const KeySource& keys,
-                        bool prefetch) noexcept;
+  std::uint64_t (*fill)(const Layout&, std::uint64_t* words, const KeySource& keys, bool prefetch,
+                        bool* was_new) noexcept;
   // Appends the digests to bins: one whose block, shifted right by `shift`, is p goes to
   // *ends[p]++.
   void (*distribute)(const Layout&, const KeySource& keys, unsigned shift, Digest** ends) noexcept;
@@ -74,6 +74,11 @@ template <LineLayout L>
 std::uint64_t insert_batch(const L& layout, std::uint64_t* words, const KeySource& keys,
                            bool* was_new) noexcept {
   return kernels().of(layout).insert(layout, words, keys, !is_cached(layout), was_new);
+}
+template <LineLayout L>
+std::uint64_t fill_batch(const L& layout, std::uint64_t* words, const KeySource& keys,
+                         bool* was_new) noexcept {
+  return kernels().of(layout).fill(layout, words, keys, !is_cached(layout), was_new);
 }
 
 }  // namespace probably::detail

@@ -108,6 +108,26 @@ TEST_P(EveryKind, BatchesEqualSingleCalls) {
   }
 }
 
+TEST_P(EveryKind, InsertsAloneAsBesideOthers) {
+  AnyFilter alone = empty();
+  AnyFilter beside = empty();
+  // Beyond the plan, so that chains grow.
+  for (const Keys& keys : {first_, first_, second_, text_keys("third", 5000)}) {
+    Answers alone_new(keys.size());
+    Answers beside_new(keys.size());
+    const std::uint64_t fresh = alone.insert_alone(std::span(keys), alone_new.span());
+    EXPECT_EQ(fresh, alone_new.trues());
+    AnyDigests digests;
+    beside.hash(std::span(keys), digests);
+    ASSERT_EQ(digests.size(), keys.size());
+    beside.insert(digests, beside_new.span());
+    for (std::size_t i = 0; i < keys.size(); ++i) ASSERT_EQ(alone_new[i], beside_new[i]) << i;
+    EXPECT_TRUE(contains_all(alone, keys));
+  }
+  EXPECT_EQ(alone, beside);
+  EXPECT_EQ(alone.size_bytes(), beside.size_bytes());
+}
+
 TEST_P(EveryKind, IsClearedClonedAndMoved) {
   AnyFilter filter = filled(first_);
   AnyFilter copy = filter.clone();

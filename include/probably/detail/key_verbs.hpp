@@ -18,8 +18,8 @@ concept NotAKey = !Key<T> && !Batch<T> && !std::convertible_to<const T&, std::sp
 
 // Filter is a class that derives from this one, has keys hashed by an H, and has
 //   hasher(), insert(Digest), contains(Digest)
-//   contains_each(const KeySource&, bool* out) and insert_each(const KeySource&, bool* was_new),
-//   where was_new may be null
+//   contains_each(const KeySource&, bool* out), and insert_each(const KeySource&, bool* was_new)
+//   and insert_alone_each, where was_new may be null
 template <class Filter, class H>
 class KeyVerbs {
   using Digest = typename H::Digest;
@@ -68,6 +68,16 @@ class KeyVerbs {
     return insert_many(KeySource(self().hasher(), keys), was_new);
   }
 
+  // As insert, without atomic operations, which makes new keys two to three times as fast: no other
+  // call on this filter may run meanwhile.
+  std::uint64_t insert_alone(std::span<const Digest> digests, std::span<bool> was_new) noexcept {
+    return insert_alone_many(KeySource(digests), was_new);
+  }
+  template <Batch B>
+  PROBABLY_INLINE std::uint64_t insert_alone(const B& keys, std::span<bool> was_new) noexcept {
+    return insert_alone_many(KeySource(self().hasher(), keys), was_new);
+  }
+
  private:
   [[nodiscard]] PROBABLY_INLINE Filter& self() noexcept { return static_cast<Filter&>(*this); }
   [[nodiscard]] PROBABLY_INLINE const Filter& self() const noexcept {
@@ -81,6 +91,10 @@ class KeyVerbs {
   std::uint64_t insert_many(const KeySource& keys, std::span<bool> was_new) noexcept {
     require(was_new.size() == keys.size(), "insert: there must be an answer for each key.");
     return self().insert_each(keys, was_new.data());
+  }
+  std::uint64_t insert_alone_many(const KeySource& keys, std::span<bool> was_new) noexcept {
+    require(was_new.size() == keys.size(), "insert_alone: there must be an answer for each key.");
+    return self().insert_alone_each(keys, was_new.data());
   }
 };
 
