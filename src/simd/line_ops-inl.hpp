@@ -31,9 +31,10 @@ namespace probably::detail::HWY_NAMESPACE {
 inline constexpr std::size_t kStep = 16;
 
 // The baseline has no vectors in Highway's terms: there, and where vector code is switched off, the
-// header's single-key path serves, which uses what the compiler's own baseline allows.
+// header's single-key path serves, which uses what the compiler's own baseline allows. So it does
+// where memory has the upper half of a word first: the lanes below are halves in the other order.
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128 || PROBABLY_TSAN || \
-    defined(PROBABLY_FORCE_SCALAR)
+    defined(PROBABLY_FORCE_SCALAR) || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 
 inline constexpr std::string_view kName = "baseline";
 

@@ -41,7 +41,7 @@ TEST(BlockedBloom, BitsAreFrozen) {
                                                   {{100'003, 8}, 5000, 0x852ec87acc224eeb}}) {
     BlockedBloom filter = BlockedBloom::create(frozen.params).value();
     filter.insert(DigestStream(1).take(frozen.keys));
-    EXPECT_EQ(fold(filter.bytes()), frozen.bits)
+    EXPECT_EQ(fold(words_of(filter)), frozen.bits)
         << frozen.params.lines << " lines, " << frozen.params.slices << " slices";
   }
 }

@@ -44,7 +44,7 @@ TEST(Bloom, BitsAreFrozen) {
                                                   {{100'003, 13}, 5000, 0xf1bb9ce479778021}}) {
     Bloom filter = Bloom::create(frozen.params).value();
     filter.insert(DigestStream(1).take(frozen.keys));
-    EXPECT_EQ(fold(filter.bytes()), frozen.bits) << frozen.params.bits;
+    EXPECT_EQ(fold(words_of(filter)), frozen.bits) << frozen.params.bits;
   }
 }
 

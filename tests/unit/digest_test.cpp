@@ -7,7 +7,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <iterator>
 #include <limits>
@@ -17,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "endian.hpp"
 #include "probably/detail/wide.hpp"
 #include "support/json_strings.hpp"
 
@@ -202,8 +202,8 @@ TEST(Hasher, Murmur3AgreesWithForeignVectors) {
     ASSERT_EQ(strings[i], "key_hex");
     const std::string output = bytes_from_hex(strings[i + 3]);
     ASSERT_EQ(output.size(), 16U);
-    std::uint64_t expected = 0;
-    std::memcpy(&expected, output.data(), sizeof(expected));
+    const auto expected =
+        detail::load_little_endian<std::uint64_t>(std::as_bytes(std::span(output)).data());
     EXPECT_EQ(hash(bytes_from_hex(strings[i + 1])).value, expected) << strings[i + 1];
   }
 }
@@ -651,9 +651,9 @@ TEST(Hasher, UniversalCollisionsDoNotFoolKeyed) {
   std::uint64_t found = 0;
   std::uint64_t questions = 0;
   for (int i = 0; i < kSecrets; ++i) {
-    const std::array<std::uint64_t, 2> words{random(), random()};
     SecretKey secret{};
-    std::memcpy(secret.data(), words.data(), secret.size());
+    detail::store_little_endian(secret.data(), random());
+    detail::store_little_endian(secret.data() + 8, random());
     for (const Attack& attack : attacks) {
       found += attack.fooled(Hasher::keyed(secret));
       questions += attack.questions();
@@ -671,8 +671,9 @@ TEST(Hasher, UniversalCollisionsDoNotFoolKeyed) {
 TEST(Hasher, WhoeverKnowsTheSeedFoolsXxh3ButNotKeyed) {
   const auto forged_key = [](std::uint64_t seed, std::uint64_t i) {
     std::string key(32, 'x');
-    const std::array<std::uint64_t, 2> words{SplitMix{SplitMix{seed}()}(), i};
-    std::memcpy(key.data(), words.data(), sizeof(words));
+    const auto bytes = std::as_writable_bytes(std::span(key));
+    detail::store_little_endian(&bytes[0], SplitMix{SplitMix{seed}()}());
+    detail::store_little_endian(&bytes[8], i);
     return key;
   };
   for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{12345}}) {
