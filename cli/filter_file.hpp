@@ -1,0 +1,53 @@
+// Filters as the command line makes, opens and saves them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "command_line.hpp"
+#include "probably/any_filter.hpp"
+#include "probably/interop.hpp"
+#include "probably/snapshot.hpp"
+
+namespace probably::cli {
+
+// Whose file it is.
+enum class Format : std::uint8_t { snapshot, go, go_json, guava, dcso, parquet };
+[[nodiscard]] std::string_view name(Format format) noexcept;
+// Throws Trouble that names all of them.
+[[nodiscard]] Format parse_format(std::string_view text);
+
+// A filter, and what its file says beside.
+struct StoredFilter {
+  AnyFilter filter;
+  Format format = Format::snapshot;
+  bool was_gzip = false;
+  bool has_secret = false;                // in the file
+  std::optional<interop::DcsoFile> dcso;  // all but the bits
+};
+
+// The rate that is promised if the user says nothing.
+inline constexpr double kDefaultFpr = 0.001;
+
+// The 16 bytes of a secret: as they are, or as 32 hexadecimal digits. Throws Trouble. None if there
+// is no path.
+[[nodiscard]] std::optional<SecretKey> read_secret(const std::string& path);
+
+// An empty filter. Of unknown size it grows, unless a kind was named that does not. Throws Trouble.
+[[nodiscard]] AnyFilter make_filter(const NewFilterOptions& options);
+// Whatever software wrote the file, compressed with gzip or zstd or not. Throws Trouble.
+[[nodiscard]] StoredFilter load_filter(const std::string& path, const std::string& secret_file);
+
+struct StoreOptions {
+  bool is_sparse = false;
+  bool stores_secret = false;
+};
+// In the format that it came in, in one step: the old file stays until the new one is whole.
+// Throws Trouble.
+void store_filter(const StoredFilter& stored, const std::string& path,
+                  const StoreOptions& options = {});
+
+}  // namespace probably::cli

@@ -1,0 +1,47 @@
+// What is going on, on a terminal: one line that is written over again and again.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace probably::cli {
+
+class Progress {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  struct State {
+    std::uint64_t records = 0;
+    std::uint64_t bytes = 0;
+    std::optional<std::uint64_t> total_bytes;
+    std::optional<double> fill;  // of the filter
+    std::optional<double> fpr;
+  };
+
+  // On a terminal, or if the user insists; never if the user wants quiet.
+  Progress(bool is_quiet, bool insists);
+  ~Progress() { clear(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // Whether it is time to show something new.
+  [[nodiscard]] bool is_due() const noexcept;
+  void show(const State& state);
+  // Takes the line away, for whatever else goes to the terminal.
+  void clear();
+  [[nodiscard]] double seconds() const noexcept;
+
+ private:
+  bool is_shown_;
+  bool is_terminal_;
+  Clock::time_point started_ = Clock::now();
+  Clock::time_point last_ = started_;
+  std::size_t width_ = 0;  // of what stands on the line
+};
+
+// A line on standard error, for people: "probably: ..."
+void tell(const std::string& sentence);
+
+}  // namespace probably::cli
