@@ -42,20 +42,20 @@ struct ReadOptions {
   StorageOptions storage = {};
 };
 
-// --- bits-and-blooms
-// ------------------------------------------------------------------------------- What WriteTo()
-// and MarshalBinary() write, and what json.Marshal() makes. A bitset that is longer or shorter than
-// m is accepted, and written back with m bits.
+// --- bits-and-blooms -----------------------------------------------------------------------------
+
+// What WriteTo() and MarshalBinary() write, and what json.Marshal() makes. A bitset that is longer
+// or shorter than m is accepted, and written back with m bits.
 
 Result<GoBloom> read_go(ByteSource& source, const ReadOptions& options = {});
 Result<void> write_go(const GoBloom& filter, ByteSink& sink);
 Result<GoBloom> read_go_json(ByteSource& source, const ReadOptions& options = {});
 Result<void> write_go_json(const GoBloom& filter, ByteSink& sink);
 
-// --- Guava
-// ----------------------------------------------------------------------------------------- What
-// BloomFilter.writeTo() writes. The file does not say which funnel made bytes of the objects: give
-// the same bytes.
+// --- Guava ---------------------------------------------------------------------------------------
+
+// What BloomFilter.writeTo() writes. The file does not say which funnel made bytes of the objects:
+// give the same bytes.
 
 using GuavaBloom = std::variant<Guava32Bloom, Guava64Bloom>;
 

@@ -286,8 +286,9 @@ void operator delete[](void* block, std::align_val_t /*alignment*/,
   fault::give_block(block);
 }
 
-// --- System calls: ld --wrap=f turns calls of f into __wrap_f, and __real_f into f
-// ----------------
+// --- System calls --------------------------------------------------------------------------------
+//
+// ld --wrap=f turns calls of f into __wrap_f, and __real_f into f.
 
 // NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming)
 #define PROBABLY_WRAP_THREAD_START(prefix) \

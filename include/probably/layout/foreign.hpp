@@ -1,5 +1,4 @@
-// The layouts of other software's Bloom filters, bit for bit: a key's bytes -> k bits anywhere in
-// m.
+// The layouts of other software's Bloom filters, bit for bit: k of m bits for a key's bytes.
 //
 // A scheme says how bytes become a digest, and how one walks from there from bit to bit. Bit i is
 // always bit i mod 64 of word i / 64. With mm3(x) = (h1, h2), the two words of MurmurHash3 x64 128
@@ -8,8 +7,8 @@
 //   GoScheme        h0, h1 = mm3(key); h2, h3 = mm3(key, followed by the byte 1)
 //                   place  h[i mod 2] + i * h[2 + ((i + i mod 2) mod 4) / 2]   mod m
 //   Guava32Scheme   h1 = mm3(key).first; a, b its lower and upper 32 bits
-//                   place  c = a + (i + 1) * b in 32 bits; all its bits flipped if negative;   mod
-//                   m
+//                   c = a + (i + 1) * b in 32 bits, all its bits flipped if negative
+//                   place  c   mod m
 //   Guava64Scheme   place  (h1 + i * h2) without its top bit   mod m
 //   DcsoScheme      h(0) = FNV-1 of the key mod M;  h(i + 1) = (h(i) * G mod 2^64) mod M
 //                   place  h(i + 1)   mod m
