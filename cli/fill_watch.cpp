@@ -15,15 +15,15 @@ namespace {
 
 // Calls ask(params) if the filter has a fixed size.
 template <class Ask>
-auto if_fixed(const AnyFilter& filter, Ask&& ask)
-    -> std::optional<decltype(ask(BlockedParams{}))> {
-  return filter.visit([&]<class F>(const F& inside) -> std::optional<decltype(ask(BlockedParams{}))> {
-    if constexpr (Growable<F>) {
-      return std::nullopt;
-    } else {
-      return ask(inside.params());
-    }
-  });
+auto if_fixed(const AnyFilter& filter, Ask&& ask) -> std::optional<decltype(ask(BlockedParams{}))> {
+  return filter.visit(
+      [&]<class F>(const F& inside) -> std::optional<decltype(ask(BlockedParams{}))> {
+        if constexpr (Growable<F>) {
+          return std::nullopt;
+        } else {
+          return ask(inside.params());
+        }
+      });
 }
 
 }  // namespace
@@ -40,9 +40,8 @@ void FillWatch::add(std::uint64_t fresh) {
   keys_ += fresh;
   if (has_told_ || !is_full()) return;
   has_told_ = true;
-  const std::string sentence =
-      fmt::format("The filter is full: it keeps {} up to {} keys.", show_rate(promised_fpr_),
-                  show_count(*capacity_));
+  const std::string sentence = fmt::format("The filter is full: it keeps {} up to {} keys.",
+                                           show_rate(promised_fpr_), show_count(*capacity_));
   if (is_strict_) {
     throw Trouble(sentence + " Nothing was saved. Make a larger one with --keys.");
   }

@@ -125,10 +125,10 @@ std::optional<SecretKey> read_secret(const std::string& path) {
   std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
   if (const auto decoded = from_hexadecimal(text)) return decoded;
-  throw Trouble(fmt::format(
-      "'{}' holds no secret: that is 16 bytes, or 32 hexadecimal digits. To make one: "
-      "head -c 16 /dev/urandom > FILE",
-      path));
+  throw Trouble(
+      fmt::format("'{}' holds no secret: that is 16 bytes, or 32 hexadecimal digits. To make one: "
+                  "head -c 16 /dev/urandom > FILE",
+                  path));
 }
 
 AnyFilter make_filter(const NewFilterOptions& options) {
@@ -180,7 +180,7 @@ StoredFilter load_filter(const std::string& path, const std::string& secret_file
   // What is no snapshot may be another's file.
   if (opened.error().code != ErrorCode::corrupt) throw Trouble(opened.error().message);
   Bytes bytes = read_file(path);
-  if (begins_with(bytes, "PROBABLY")) throw Trouble(opened.error().message);
+  if (begins_with(bytes, "\x89PRBL\r\n\x1a")) throw Trouble(opened.error().message);
   const bool is_gzip = begins_with(bytes, "\x1f\x8b");
   if (is_gzip) bytes = decompressed<GzipSource>(bytes, path);
   if (begins_with(bytes, "\x28\xb5\x2f\xfd")) bytes = decompressed<ZstdSource>(bytes, path);
@@ -202,6 +202,67 @@ StoredFilter load_filter(const std::string& path, const std::string& secret_file
       "'{}' holds no filter: it is no snapshot of probably, and none of the files of Go's "
       "bits-and-blooms, Guava, DCSO bloom or Parquet.",
       path));
+}
+
+namespace {
+
+Result<void> write_filter(const StoredFilter& stored, ByteSink& sink, const StoreOptions& options) {
+  const auto expected = [&]<class F>(Result<void> (*write)(const F&, ByteSink&)) -> Result<void> {
+    const F* const filter = stored.filter.get_if<F>();
+    if (filter != nullptr) return write(*filter, sink);
+    return Error{ErrorCode::unsupported,
+                 fmt::format("A filter of kind {} cannot be written in the format {}: only the "
+                             "software's own kind can, since each hashes keys in its own way.",
+                             probably::name(stored.filter.kind()), name(stored.format))};
+  };
+  switch (stored.format) {
+    case Format::snapshot: {
+      SaveOptions how;
+      how.sparse = options.is_sparse;
+      how.store_secret = options.stores_secret || stored.has_secret;
+      return save(stored.filter, sink, how);
+    }
+    case Format::go:
+      return expected(&interop::write_go);
+    case Format::go_json:
+      return expected(&interop::write_go_json);
+    case Format::guava:
+      if (const auto* const older = stored.filter.get_if<Guava32Bloom>()) {
+        return interop::write_guava(*older, sink);
+      }
+      return expected(
+          static_cast<Result<void> (*)(const Guava64Bloom&, ByteSink&)>(&interop::write_guava));
+    case Format::parquet:
+      return expected(&interop::write_parquet_filter);
+    case Format::dcso: {
+      const DcsoBloom* const filter = stored.filter.get_if<DcsoBloom>();
+      if (filter == nullptr)
+        return expected(static_cast<Result<void> (*)(const DcsoBloom&, ByteSink&)>(nullptr));
+      interop::DcsoFile file{filter->clone()};
+      if (stored.dcso) {
+        file.planned_keys = stored.dcso->planned_keys;
+        file.planned_fpr = stored.dcso->planned_fpr;
+        file.data = stored.dcso->data;
+      }
+      return interop::write_dcso(file, sink);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+void store_filter(const StoredFilter& stored, const std::string& path,
+                  const StoreOptions& options) {
+  FileSink file = expect(FileSink::create(path));
+  if (stored.was_gzip) {
+    GzipSink gzip(file);
+    expect(write_filter(stored, gzip, options));
+    expect(gzip.finish());
+  } else {
+    expect(write_filter(stored, file, options));
+  }
+  expect(file.finish());
 }
 
 }  // namespace probably::cli

@@ -18,13 +18,13 @@ class Output {
 
   // Throw Trouble if the bytes cannot be written.
   void write(std::string_view text);
-  // Hands everything to the system, and asks whether it has arrived.
+  // Hands everything to the system.
+  void flush();
+  // The same, and asks whether it has arrived.
   void finish();
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
  private:
-  void flush();
-
   std::vector<char> buffer_;
   std::uint64_t bytes_ = 0;
 };

@@ -86,6 +86,26 @@ class StreamSource final : public ByteSource {
   std::istream& stream_;
 };
 
+// A file that takes the place of another when it is complete: a temporary one beside it is written,
+// and finish() syncs it, gives it its name and syncs the directory. The path always holds the old
+// file or the new one, whole; without finish() the temporary one goes with the object. A symbolic
+// link is followed; the old file's mode is kept, and its owner if the system lets us.
+class FileSink final : public ByteSink {
+ public:
+  static Result<FileSink> create(const std::string& path);
+  FileSink(FileSink&& other) noexcept;
+  FileSink& operator=(FileSink&&) = delete;
+  ~FileSink() override;
+
+  Result<void> write(std::span<const std::byte> bytes) override;
+  Result<void> finish();
+
+ private:
+  struct State;
+  explicit FileSink(std::unique_ptr<State> state) noexcept;
+  std::unique_ptr<State> state_;
+};
+
 // What another source gives, decompressed: gzip, of any number of members. Fails with corrupt where
 // the other is no gzip, ends too early or has a wrong checksum; gzip's checksum is at its end, and
 // who does not read to the end does not learn of it.

@@ -1,0 +1,420 @@
+#include "command_line.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+#include "probably/version.hpp"
+#include "trouble.hpp"
+#include "units.hpp"
+
+namespace probably::cli {
+namespace {
+
+constexpr const char* kInputGroup = "Input";
+constexpr const char* kFilterGroup = "Filter";
+constexpr const char* kOutputGroup = "Output";
+
+// --- Values --------------------------------------------------------------------------------------
+
+// An option whose text goes through parse(), which throws Trouble.
+template <class T, class Parse>
+CLI::Option* add_parsed(CLI::App& app, const std::string& name, T& value, Parse parse,
+                        const std::string& type, const std::string& description) {
+  return app
+      .add_option_function<std::string>(
+          name, [&value, parse](const std::string& text) { value = parse(text); }, description)
+      ->type_name(type);
+}
+
+Kind parse_kind(const std::string& text) {
+  std::string all;
+  for (unsigned number = 1; number <= kKindCount; ++number) {
+    const auto kind = static_cast<Kind>(number);
+    if (name(kind) == text) return kind;
+    all += fmt::format(" {}", name(kind));
+  }
+  throw Trouble(fmt::format("'{}' is no kind of filter; there are:{}.", text, all));
+}
+
+char parse_delimiter(const std::string& text) {
+  if (text == "\\t") return '\t';
+  if (text.size() == 1) return text.front();
+  throw Trouble(fmt::format("'{}' is no delimiter: that is one byte, or \\t.", text));
+}
+
+unsigned parse_threads(const std::string& text) {
+  const std::uint64_t count = parse_count(text);
+  if (count == 0 || count > 64) throw Trouble("--threads takes 1 to 64.");
+  return static_cast<unsigned>(count);
+}
+
+// --- Options that several commands have ----------------------------------------------------------
+
+void add_input(CLI::App& app, InputOptions& options) {
+  app.add_option("files", options.files, "Files to read; none, or -, for standard input")
+      ->type_name("FILE")
+      ->group(kInputGroup);
+  app.add_flag("-z,--zero", options.ends_with_zero, "Records end with a zero byte, not with a line")
+      ->group(kInputGroup);
+  app.add_option("-k,--key", options.key,
+                 "Which part of a record is its key: the number of a field, or a JSON pointer")
+      ->type_name("N|/POINTER")
+      ->group(kInputGroup);
+  add_parsed(app, "-d,--delimiter", options.delimiter, parse_delimiter, "BYTE",
+             "What separates fields (default: tab; with --csv: comma)")
+      ->group(kInputGroup);
+  app.add_flag("--csv", options.is_csv, "Fields may be quoted, and hold delimiters and line ends")
+      ->group(kInputGroup);
+  add_parsed(app, "--threads", options.threads, parse_threads, "N",
+             "How many threads work (default: one per processor)")
+      ->group(kInputGroup);
+  auto* const quiet =
+      app.add_flag("-q,--quiet", options.is_quiet, "Say nothing but errors")->group(kOutputGroup);
+  app.add_flag("--progress", options.shows_progress, "Show progress even if nobody seems to watch")
+      ->group(kOutputGroup)
+      ->excludes(quiet);
+}
+
+void add_secret(CLI::App& app, std::string& path) {
+  app.add_option("--secret", path,
+                 "File with the secret of a keyed filter: 16 bytes, or 32 hexadecimal digits")
+      ->type_name("FILE")
+      ->group(kFilterGroup);
+}
+
+void add_new_filter(CLI::App& app, NewFilterOptions& options) {
+  add_parsed(app, "-n,--keys", options.keys, parse_count, "COUNT",
+             "Distinct keys to plan for, for example 10M (default: the filter grows)")
+      ->group(kFilterGroup);
+  add_parsed(app, "-p,--fpr", options.fpr, parse_rate, "RATE",
+             "Share of new keys that may be taken for known: 0.1%, 1e-3, '1 in 1,000' "
+             "(default: 0.1%)")
+      ->group(kFilterGroup);
+  add_parsed(app, "-m,--memory", options.bytes, parse_bytes, "BYTES",
+             "Memory to use, for example 64MiB, instead of keys or rate")
+      ->group(kFilterGroup);
+  add_parsed(app, "--kind", options.kind, parse_kind, "KIND",
+             "Kind of filter (default: blocked; scalable if it grows)")
+      ->group(kFilterGroup);
+  add_parsed(app, "--seed", options.seed, parse_count, "NUMBER",
+             "Seed of the hash; filters merge only if theirs are equal (default: 0)")
+      ->group(kFilterGroup);
+  add_secret(app, options.secret_file);
+  app.add_flag("--strict", options.is_strict, "More keys than planned are an error")
+      ->group(kFilterGroup);
+}
+
+// --- Advice --------------------------------------------------------------------------------------
+
+// How many letters have to be changed, added, removed or swapped with their neighbour.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> older(b.size() + 1);
+  std::vector<std::size_t> old(b.size() + 1);
+  std::iota(old.begin(), old.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::vector<std::size_t> row(b.size() + 1, i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({old[j] + 1, row[j - 1] + 1, old[j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = std::min(row[j], older[j - 2] + 1);
+      }
+    }
+    older = std::exchange(old, std::move(row));
+  }
+  return old.back();
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
+  const auto nearest = std::ranges::min_element(
+      known, {}, [word](const std::string& each) { return distance(word, each); });
+  if (nearest == known.end() ||
+      distance(word, *nearest) > std::max<std::size_t>(2, word.size() / 3)) {
+    return "";
+  }
+  return fmt::format(" Did you mean {}?", *nearest);
+}
+
+std::vector<std::string> names_of_options(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* const option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+std::vector<std::string> names_of_commands(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* const command : app.get_subcommands({}))
+    names.push_back(command->get_name());
+  return names;
+}
+
+// What the arguments name that nobody knows.
+std::string unknown_word(const CLI::App& app, const std::vector<std::string>& arguments) {
+  const auto commands = app.get_subcommands();
+  const CLI::App& command = commands.empty() ? app : *commands.front();
+  const auto options = names_of_options(command);
+  for (const std::string& argument : arguments) {
+    if (commands.empty() && !argument.starts_with("-")) {
+      return fmt::format("There is no command '{}'.{}", argument,
+                         did_you_mean(argument, names_of_commands(app)));
+    }
+    const std::string option = argument.substr(0, argument.find('='));
+    if (option.size() > 1 && option.starts_with("-") && option != "--" &&
+        std::ranges::find(options, option.starts_with("--") ? option : option.substr(0, 2)) ==
+            options.end()) {
+      return fmt::format("There is no option {}.{}", option, did_you_mean(option, options));
+    }
+  }
+  return "";
+}
+
+// --- The commands --------------------------------------------------------------------------------
+
+// All commands and their options. What is parsed goes into the members, and the last command that
+// was named is the one that counts.
+class CommandLine {
+ public:
+  CommandLine() {
+    app_.description(
+        "Answers \"have I seen this key?\" with no, for certain, or probably, wrong at a rate that "
+        "you choose.");
+    app_.set_version_flag("--version", fmt::format("probably {}", kVersion));
+    app_.require_subcommand(0, 1);
+    app_.get_formatter()->column_width(34);
+    add_dedup();
+    add_build();
+    add_add();
+    add_check();
+    add_info();
+    add_verify();
+    add_merge();
+    add_diff();
+    add_convert();
+    app_.footer("probably COMMAND --help tells more, with examples.");
+  }
+
+  Command parse(int argc, const char* const* argv) {
+    try {
+      app_.parse(argc, argv);
+    } catch (const CLI::CallForHelp&) {
+      return HelpOptions{help()};
+    } catch (const CLI::CallForVersion& version) {
+      return HelpOptions{std::string(version.what()) + "\n"};
+    } catch (const CLI::ParseError& error) {
+      std::string why = unknown_word(app_, {argv + 1, argv + argc});
+      if (why.empty()) why = std::string(error.what()) + ".";
+      throw Trouble(why + advice());
+    }
+    if (app_.get_subcommands().empty()) return HelpOptions{app_.help()};
+    return command_();
+  }
+
+ private:
+  CLI::App& add_command(const std::string& name, const std::string& description,
+                        const std::string& examples) {
+    CLI::App& command = *app_.add_subcommand(name, description);
+    command.footer("Examples:\n" + examples);
+    command.get_formatter()->column_width(34);
+    return command;
+  }
+  // What parse() returns if this command was named.
+  template <class Options>
+  void returns(CLI::App& command, Options& options) {
+    command.callback([this, &options] { command_ = [&options] { return Command(options); }; });
+  }
+  [[nodiscard]] std::string help() const {
+    const auto commands = app_.get_subcommands();
+    return commands.empty() ? app_.help() : commands.front()->help();
+  }
+  [[nodiscard]] std::string advice() const {
+    const auto commands = app_.get_subcommands();
+    return fmt::format(" See probably {}--help.",
+                       commands.empty() ? "" : commands.front()->get_name() + " ");
+  }
+
+  void add_dedup() {
+    CLI::App& app = add_command(
+        "dedup", "Pass on each record the first time that it is seen",
+        "  probably dedup access.log > unique.log\n"
+        "  zcat old.gz | probably dedup --keys 100M --fpr 0.01% --state seen.probably > new.txt\n"
+        "  probably dedup --csv --key 3 users.csv      # by the third column\n"
+        "  probably dedup --key /user/id events.jsonl  # by a value of JSON lines\n");
+    add_input(app, dedup_.input);
+    add_new_filter(app, dedup_.filter);
+    app.add_option("-s,--state", dedup_.state,
+                   "Load the filter from this file, if it is there, and save it in the end")
+        ->type_name("FILE")
+        ->group(kFilterGroup);
+    app.add_flag("-r,--repeated", dedup_.prints_repeated, "Pass on what was seen before, instead")
+        ->group(kOutputGroup);
+    app.add_flag("-c,--count", dedup_.only_counts, "Print only how many there are")
+        ->group(kOutputGroup);
+    returns(app, dedup_);
+  }
+
+  void add_build() {
+    CLI::App& app = add_command("build", "Make a filter of records",
+                                "  probably build --keys 10M -o known.probably known.txt\n"
+                                "  probably build --memory 64MiB -o known.probably < known.txt\n");
+    add_input(app, build_.input);
+    add_new_filter(app, build_.filter);
+    app.add_option("-o,--output", build_.output, "The file to write")
+        ->type_name("FILE")
+        ->required()
+        ->group(kOutputGroup);
+    app.add_flag("--sparse", build_.is_sparse,
+                 "Compress it; smaller while few bits are set, but it cannot be mapped")
+        ->group(kOutputGroup);
+    app.add_flag("--store-secret", build_.stores_secret,
+                 "Put the secret into the file, where whoever reads the file reads it")
+        ->group(kOutputGroup);
+    returns(app, build_);
+  }
+
+  void add_add() {
+    CLI::App& app =
+        add_command("add", "Add records to a filter", "  probably add known.probably today.txt\n");
+    app.add_option("filter", add_.filter.path, "The filter, of any format")
+        ->type_name("FILTER")
+        ->required()
+        ->group(kFilterGroup);
+    add_input(app, add_.input);
+    add_secret(app, add_.filter.secret_file);
+    add_parsed(app, "-p,--fpr", add_.fpr, parse_rate, "RATE",
+               "The rate beyond which the filter counts as full (default: 0.1%)")
+        ->group(kFilterGroup);
+    app.add_flag("--strict", add_.is_strict, "More keys than the filter has room for are an error")
+        ->group(kFilterGroup);
+    returns(app, add_);
+  }
+
+  void add_check() {
+    CLI::App& app = add_command(
+        "check", "Print the records that are probably in a filter",
+        "  probably check known.probably candidates.txt\n"
+        "  probably check -v known.probably < candidates.txt   # those that are certainly not\n"
+        "  printf 'key' | probably check --silent known.probably && echo probably\n"
+        "\nThe exit code is 0 if some record was selected, 1 if none was, 2 if there was "
+        "trouble.\n");
+    app.add_option("filter", check_.filter.path, "The filter, of any format")
+        ->type_name("FILTER")
+        ->required()
+        ->group(kFilterGroup);
+    add_input(app, check_.input);
+    add_secret(app, check_.filter.secret_file);
+    app.add_flag("-v,--invert", check_.is_inverted, "Print those that are certainly not, instead")
+        ->group(kOutputGroup);
+    auto* const count =
+        app.add_flag("-c,--count", check_.only_counts, "Print only how many there are")
+            ->group(kOutputGroup);
+    app.add_flag("--silent", check_.only_exit_code, "Print nothing; the exit code tells")
+        ->group(kOutputGroup)
+        ->excludes(count);
+    returns(app, check_);
+  }
+
+  void add_info() {
+    CLI::App& app = add_command("info", "Tell what a filter is, and how full",
+                                "  probably info known.probably\n"
+                                "  probably info --json known.probably | jq .fill\n");
+    app.add_option("filters", info_.files, "Filters, of any format")
+        ->type_name("FILTER")
+        ->required()
+        ->group(kFilterGroup);
+    add_secret(app, info_.secret_file);
+    add_parsed(app, "-p,--fpr", info_.fpr, parse_rate, "RATE",
+               "The rate at which the filter counts as full (default: 0.1%)")
+        ->group(kFilterGroup);
+    auto* const json =
+        app.add_flag("--json", info_.as_json, "One JSON object for each")->group(kOutputGroup);
+    app.add_flag("--metrics", info_.as_metrics, "OpenMetrics text, for Prometheus and its like")
+        ->group(kOutputGroup)
+        ->excludes(json);
+    returns(app, info_);
+  }
+
+  void add_verify() {
+    CLI::App& app =
+        add_command("verify", "Check every byte of a snapshot", "  probably verify *.probably\n");
+    app.add_option("snapshots", verify_.files, "Snapshots")->type_name("FILE")->required();
+    app.add_flag("-q,--quiet", verify_.is_quiet, "Say nothing but errors");
+    returns(app, verify_);
+  }
+
+  void add_merge() {
+    CLI::App& app =
+        add_command("merge", "Make one filter that has the keys of several",
+                    "  probably merge -o all.probably monday.probably tuesday.probably\n");
+    app.add_option("filters", merge_.files, "Filters with equal size and hash, of any format")
+        ->type_name("FILTER")
+        ->required();
+    app.add_option("-o,--output", merge_.output, "The file to write")
+        ->type_name("FILE")
+        ->required();
+    add_secret(app, merge_.secret_file);
+    returns(app, merge_);
+  }
+
+  void add_diff() {
+    CLI::App& app =
+        add_command("diff", "Tell what one filter has that the other lacks, as far as bits tell",
+                    "  probably diff monday.probably tuesday.probably\n");
+    app.add_option("first", diff_.first, "A filter")->type_name("FILTER")->required();
+    app.add_option("second", diff_.second, "Another, with equal size and hash")
+        ->type_name("FILTER")
+        ->required();
+    add_secret(app, diff_.secret_file);
+    app.add_flag("--json", diff_.as_json, "As a JSON object");
+    returns(app, diff_);
+  }
+
+  void add_convert() {
+    CLI::App& app = add_command(
+        "convert", "Write a filter in another format",
+        "  probably convert java.bloom known.probably\n"
+        "  probably convert --to go known.probably known.bin\n"
+        "  probably convert --column user_id --row-group 0 events.parquet ids.probably\n");
+    app.add_option("input", convert_.input, "A filter of any format, also compressed")
+        ->type_name("FROM")
+        ->required();
+    app.add_option("output", convert_.output, "The file to write")->type_name("TO")->required();
+    app.add_option("--to", convert_.format,
+                   "The format: probably, go, go-json, guava, dcso, parquet (default: probably)")
+        ->type_name("FORMAT");
+    app.add_option("--column", convert_.column, "Of a Parquet file, the column")->type_name("NAME");
+    add_parsed(app, "--row-group", convert_.row_group, parse_count, "N",
+               "Of a Parquet file, the row group, counted from 0");
+    add_secret(app, convert_.secret_file);
+    app.add_flag("--sparse", convert_.is_sparse, "Compress a snapshot");
+    returns(app, convert_);
+  }
+
+  CLI::App app_{"", "probably"};
+  DedupOptions dedup_;
+  BuildOptions build_;
+  AddOptions add_;
+  CheckOptions check_;
+  InfoOptions info_;
+  VerifyOptions verify_;
+  MergeOptions merge_;
+  DiffOptions diff_;
+  ConvertOptions convert_;
+  std::function<Command()> command_;
+};
+
+}  // namespace
+
+Command parse_command_line(int argc, const char* const* argv) {
+  return CommandLine().parse(argc, argv);
+}
+
+}  // namespace probably::cli
