@@ -7,9 +7,11 @@
 // ask for the kind once with get_if() and go on with that. Concurrency: as the kind inside.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -40,14 +42,27 @@ class AnyDigests {
   template <class D>
   [[nodiscard]] std::span<const D> of() const noexcept {
     const auto* const digests = std::get_if<std::vector<D>>(&digests_);
-    detail::require(digests != nullptr, "AnyDigests: a filter of another kind made them.");
-    return *digests;
+    detail::require(digests != nullptr || size() == 0,
+                    "AnyDigests: a filter of another kind made them.");
+    return digests == nullptr ? std::span<const D>() : std::span<const D>(*digests);
   }
 
-  std::variant<std::vector<Digest>, std::vector<GoBloom::Digest>, std::vector<Guava32Bloom::Digest>,
-               std::vector<Guava64Bloom::Digest>, std::vector<DcsoBloom::Digest>,
-               std::vector<RedisBloom::Digest>>
-      digests_;
+  // Several kinds have digests of one type.
+  template <class Variant, class List>
+  struct EachOnce;
+  template <class Variant>
+  struct EachOnce<Variant, std::tuple<>> {
+    using type = Variant;
+  };
+  template <class... Vectors, class First, class... Others>
+  struct EachOnce<std::variant<Vectors...>, std::tuple<First, Others...>> {
+    using Vector = std::vector<typename First::Digest>;
+    using Variant = std::conditional_t<(std::same_as<Vectors, Vector> || ...),
+                                       std::variant<Vectors...>, std::variant<Vectors..., Vector>>;
+    using type = typename EachOnce<Variant, std::tuple<Others...>>::type;
+  };
+
+  typename EachOnce<std::variant<std::vector<Digest>>, AllFilters>::type digests_;
 };
 
 class AnyFilter {
@@ -94,7 +109,11 @@ class AnyFilter {
   std::uint64_t insert(const B& keys, std::span<bool> was_new) noexcept {
     return visit([&](auto& filter) { return filter.insert(keys, was_new); });
   }
-  // Without atomic operations: no other call on this filter may run meanwhile.
+  // The same while no other call on this filter may run: most kinds are then faster.
+  template <Batch B>
+  std::uint64_t insert_alone(const B& keys) noexcept {
+    return visit([&](auto& filter) { return filter.insert_alone(keys); });
+  }
   template <Batch B>
   std::uint64_t insert_alone(const B& keys, std::span<bool> was_new) noexcept {
     return visit([&](auto& filter) { return filter.insert_alone(keys, was_new); });

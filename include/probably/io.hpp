@@ -106,7 +106,8 @@ class GzipSource final : public ByteSource {
   std::unique_ptr<State> state_;
 };
 
-// The same of zstd, of any number of frames.
+// The same of zstd, of any number of frames. Fails with unsupported for what needs a dictionary, or
+// a window above 128 MiB (zstd --ultra and --long make such files).
 class ZstdSource final : public ByteSource {
  public:
   // The other source must outlive this one. Throws std::bad_alloc.

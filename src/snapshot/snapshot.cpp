@@ -18,7 +18,6 @@ using detail::FileSource;
 using detail::Header;
 using detail::SecretState;
 using detail::Section;
-using detail::SnapshotAccess;
 using detail::text;
 
 namespace {
