@@ -3,8 +3,9 @@
 //   auto filter = probably::open("seen.probably");   // Result<AnyFilter>
 //   filter->contains(std::span(keys), answers);
 //
-// It has the verbs of the kinds. Each call finds the kind first: give it many keys at a time, or
-// ask for the kind once with get_if() and go on with that. Concurrency: as the kind inside.
+// It has the verbs that all kinds have, for keys that all kinds take: bytes and integers. Each call
+// finds the kind first: give it many keys at a time, or ask for the kind once with get_if() and go
+// on with that. Concurrency: as the kind inside.
 #pragma once
 
 #include <concepts>

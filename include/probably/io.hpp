@@ -1,4 +1,4 @@
-// Where the bytes of a snapshot go to and come from, when that is no file with a name.
+// Where the bytes of snapshots and of other software's files go to and come from.
 //
 //   probably::BufferSink buffer;
 //   probably::save(filter, buffer).value();
@@ -79,11 +79,54 @@ class StreamSink final : public ByteSink {
 
 class StreamSource final : public ByteSource {
  public:
-  explicit StreamSource(std::istream& stream) noexcept : stream_(stream) {}
+  // The name is for messages.
+  explicit StreamSource(std::istream& stream, std::string name = "the stream") noexcept
+      : stream_(stream), name_(std::move(name)) {}
   Result<std::size_t> read(std::span<std::byte> room) override;
+  [[nodiscard]] std::string name() const override { return name_; }
 
  private:
   std::istream& stream_;
+  std::string name_;
+};
+
+// A regular file, from its beginning. Its length is known, so claims of its header are checked.
+class FileSource final : public ByteSource {
+ public:
+  // Fails with io, naming the path.
+  static Result<FileSource> open(const std::string& path);
+  FileSource(FileSource&& other) noexcept;
+  FileSource& operator=(FileSource&&) = delete;
+  ~FileSource() override;
+
+  Result<std::size_t> read(std::span<std::byte> room) override;
+  [[nodiscard]] std::optional<std::uint64_t> bytes_left() const override;
+  [[nodiscard]] std::string name() const override;
+
+ private:
+  struct State;
+  explicit FileSource(std::unique_ptr<State> state) noexcept;
+  std::unique_ptr<State> state_;
+};
+
+// A file that takes the place of another when it is complete, as save() does it: a temporary one
+// beside it is written, and finish() syncs it, gives it its name and syncs the directory. Without
+// finish() the temporary one goes with the object, and the old file stays.
+class FileSink final : public ByteSink {
+ public:
+  // Fails with io, naming the path.
+  static Result<FileSink> create(const std::string& path);
+  FileSink(FileSink&& other) noexcept;
+  FileSink& operator=(FileSink&&) = delete;
+  ~FileSink() override;
+
+  Result<void> write(std::span<const std::byte> bytes) override;
+  Result<void> finish();
+
+ private:
+  struct State;
+  explicit FileSink(std::unique_ptr<State> state) noexcept;
+  std::unique_ptr<State> state_;
 };
 
 // What another source gives, decompressed: gzip, of any number of members. Fails with corrupt where

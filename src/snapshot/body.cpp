@@ -220,8 +220,14 @@ Result<void> expect_end(ByteSource& source) {
 }
 
 Result<Header> read_header(ByteSource& source) {
-  HeaderBytes bytes;
-  if (auto got = read_all(source, bytes); !got) return got.error();
+  HeaderBytes bytes{};
+  std::size_t size = 0;
+  while (size < bytes.size()) {
+    const auto count = source.read(std::span(bytes).subspan(size));
+    if (!count) return count.error();
+    if (*count == 0) return too_short(std::span(bytes).first(size), source.name());
+    size += *count;
+  }
   return decode(bytes, source.name());
 }
 

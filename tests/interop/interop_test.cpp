@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <functional>
@@ -277,6 +279,20 @@ TEST(Parquet, FilesTellWhereTheirFiltersAre) {
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(written([&](ByteSink& sink) { return write_parquet_filter(*read, sink); }),
             data("parquet_sbbf_k.header_and_bitset.bin"));
+  // Integers of four bytes are hashed as such.
+  const auto n32 = read_parquet_file(data_path("duckdb_bloom.parquet"), "n32", 0).value();
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    const std::array<unsigned char, 4> bytes_of{static_cast<unsigned char>(i),
+                                                static_cast<unsigned char>(i >> 8), 0, 0};
+    EXPECT_TRUE(n32.contains(std::span<const unsigned char>(bytes_of)));
+  }
+  const auto type_of = [&](std::string_view column) {
+    return std::ranges::find(*filters, column, &ParquetFilter::column)->type;
+  };
+  EXPECT_EQ(type_of("k"), ParquetType::byte_array);
+  EXPECT_EQ(type_of("n32"), ParquetType::int32);
+  EXPECT_EQ(type_of("id"), ParquetType::int64);
+  EXPECT_EQ(type_of("dbl"), ParquetType::float64);
   for (const ParquetFilter& filter : *filters) {
     EXPECT_TRUE(
         read_parquet_file(data_path("duckdb_bloom.parquet"), filter.column, filter.row_group))
