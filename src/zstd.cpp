@@ -50,7 +50,7 @@ Result<std::size_t> ZstdSource::read(std::span<std::byte> room) {
     }
     if (output.pos != 0) return output.pos;
     if (input.pos < input.size) continue;
-    const auto count = source_.read(state_->bytes);
+    auto count = source_.read(state_->bytes);
     if (!count) return count;
     if (*count == 0) {
       if (state_->is_between_frames) return std::size_t{0};

@@ -28,6 +28,9 @@ namespace probably {
 template <class T>
 concept PlainKey = (BytesKey<T> || IntegerKey<T>)&&!CustomKey<T> && !detail::WideInteger<T>;
 
+// NOLINTBEGIN(bugprone-exception-escape): there always is a filter, and there always are digests,
+// since moving them never throws.
+
 // Keys that were hashed by AnyFilter::hash(), to be used later or by another thread.
 class AnyDigests {
  public:
@@ -80,9 +83,6 @@ class AnyFilter {
   decltype(auto) visit(Work&& work) const {
     return std::visit(std::forward<Work>(work), filter_);
   }
-
-  // NOLINTBEGIN(bugprone-exception-escape): there always is a filter, since moving one never
-  // throws.
 
   // Returns whether the key was new.
   template <PlainKey K>
@@ -192,7 +192,6 @@ class AnyFilter {
   friend bool operator==(const AnyFilter& a, const AnyFilter& b) noexcept {
     return a.filter_ == b.filter_;
   }
-  // NOLINTEND(bugprone-exception-escape)
 
  private:
   detail::VariantOfEach<std::type_identity_t, AllFilters>::type filter_;
@@ -225,5 +224,7 @@ inline ConstFilterPointer pointer_to(const AnyFilter& filter) noexcept {
 }
 
 }  // namespace detail
+
+// NOLINTEND(bugprone-exception-escape)
 
 }  // namespace probably

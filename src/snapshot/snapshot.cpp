@@ -10,15 +10,12 @@
 
 namespace probably {
 
-using detail::Contents;
-using detail::corrupt;
 using detail::Encoding;
 using detail::Extent;
 using detail::Header;
 using detail::InputFile;
 using detail::SecretState;
 using detail::Section;
-using detail::text;
 
 namespace {
 
