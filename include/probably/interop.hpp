@@ -35,7 +35,7 @@
 namespace probably::interop {
 
 struct ReadOptions {
-  // Filters that take more memory are refused with too_large.
+  // Filters that take more memory, with the user data of a DCSO file, are refused with too_large.
   std::uint64_t max_bytes = std::uint64_t{1} << 40;
   // The memory that the filter gets.
   StorageOptions storage = {};

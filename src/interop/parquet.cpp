@@ -16,6 +16,8 @@ using Type = ThriftReader::Type;
 
 constexpr std::string_view kMagic = "PAR1";
 constexpr std::size_t kMaxNameBytes = 1 << 16;
+// Far more than the header of a filter has, even with fields that are not known yet.
+constexpr std::uint64_t kMaxHeaderBytes = 1 << 16;
 constexpr std::int64_t kBlockBytes = 32;
 constexpr auto kMaxType = static_cast<std::int64_t>(ParquetType::fixed_length_byte_array);
 constexpr auto kMaxBytes = static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max());
@@ -23,7 +25,7 @@ constexpr auto kMaxBytes = static_cast<std::uint64_t>(std::numeric_limits<std::i
 // BloomFilterHeader: 1 numBytes, and three unions of which only the first member is defined: 2 the
 // algorithm (1 BLOCK), 3 the hash (1 XXHASH), 4 the compression (1 UNCOMPRESSED).
 Result<std::uint64_t> read_header(ByteSource& source) {
-  ThriftReader reader(source);
+  ThriftReader reader(source, kMaxHeaderBytes);
   std::int64_t bytes = 0;
   bool is_known = true;
   std::array<bool, 3> seen{};
@@ -47,9 +49,9 @@ Result<std::uint64_t> read_header(ByteSource& source) {
                      " has a Parquet filter of an algorithm, hash or compression other "
                      "than split block, xxHash and none."};
   }
-  if (bytes < kBlockBytes || bytes % kBlockBytes != 0) {
+  if (bytes < kBlockBytes || bytes % kBlockBytes != 0 || bytes > std::int64_t{kMaxBytes}) {
     return corrupt(source.name(),
-                   "it claims " + std::to_string(bytes) + " bytes, which is no number of blocks");
+                   "it claims " + std::to_string(bytes) + " bytes, which no filter has");
   }
   return static_cast<std::uint64_t>(bytes);
 }
@@ -113,7 +115,7 @@ Result<std::vector<ParquetFilter>> list_filters(detail::InputFile& file) {
   file.seek(footer);
   if (auto got = detail::read_all(file, text); !got) return got.error();
   BufferSource source(text);
-  ThriftReader reader(source);
+  ThriftReader reader(source, text.size());
 
   std::vector<ParquetFilter> filters;
   std::uint64_t row_group = 0;

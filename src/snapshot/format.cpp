@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "endian.hpp"
 #include "text.hpp"
@@ -45,7 +46,9 @@ constexpr std::uint32_t kMaxChunkBytes = 1 << 20;
 constexpr std::uint64_t kMaxSectionBytes = std::uint64_t{1} << 57;
 
 bool all_zero(std::span<const std::byte> bytes) noexcept {
-  return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
+  // The first is, and each of the others equals the one before it.
+  return bytes.empty() || (bytes.front() == std::byte{0} &&
+                           std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
 }
 
 Error unknown(const std::string& name, const std::string& what, unsigned value,
