@@ -5,15 +5,12 @@
 #include <string>
 #include <utility>
 
-#include "batch.hpp"
 #include "commands.hpp"
-#include "fill_watch.hpp"
 #include "filter_file.hpp"
+#include "insertion.hpp"
 #include "output.hpp"
-#include "pipeline.hpp"
 #include "progress.hpp"
 #include "trouble.hpp"
-#include "units.hpp"
 
 namespace probably::cli {
 namespace {
@@ -38,67 +35,31 @@ StoredFilter first_filter(const DedupOptions& options) {
   return load_filter(options.state, wanted.secret_file);
 }
 
-struct Counts {
-  std::uint64_t records = 0;
-  std::uint64_t fresh = 0;
-  std::uint64_t keyless = 0;
-};
-
-std::string summary(const Counts& counts, const Progress& progress, bool was_interrupted) {
-  const double seconds = progress.seconds();
-  std::string text = fmt::format(
-      "{}{} records in {}: {} first seen, {} repeated", was_interrupted ? "interrupted after " : "",
-      show_count(counts.records), show_seconds(seconds), show_count(counts.fresh),
-      show_count(counts.records - counts.fresh - counts.keyless));
-  if (counts.keyless != 0) text += fmt::format(", {} without the key", show_count(counts.keyless));
-  return text + ".";
-}
-
 }  // namespace
 
 int run(const DedupOptions& options, const StopFlag& stop) {
-  const RecordReader reader(options.input);
   StoredFilter stored = first_filter(options);
-  AnyFilter& filter = stored.filter;
-  Input input(options.input.files, reader.format(), stop);
-  FillWatch watch(filter, options.filter.fpr.value_or(kDefaultFpr), options.filter.is_strict);
-  Progress progress(options.input.is_quiet, options.input.shows_progress);
+  Insertion insertion(stored.filter, options.input, options.filter.fpr.value_or(kDefaultFpr),
+                      options.filter.is_strict, stop);
   Output output;
-  Counts counts;
-
-  Pipeline<Batch> pipeline;
-  pipeline.source([&](Batch& batch) { return input.next(batch.block); });
-  pipeline.in_parallel([&](Batch& batch) { reader.prepare(batch, filter); });
-  pipeline.in_order([&](Batch& batch) {
-    const std::uint64_t fresh = filter.insert_alone(batch.digests, batch.answers.span());
-    counts.records += batch.records.size();
-    counts.fresh += fresh;
-    counts.keyless += RecordReader::keyless(batch);
-    watch.add(fresh);
-    if (progress.is_due()) {
-      progress.show(
-          {counts.records, input.bytes_read(), input.total_bytes(), watch.fill(), watch.fpr()});
-    }
-  });
   if (!options.only_counts) {
     const bool wanted = !options.prints_repeated;
-    pipeline.in_parallel([&](Batch& batch) { reader.gather(batch, wanted, wanted); });
-    pipeline.in_order([&](Batch& batch) {
+    insertion.then().in_parallel(
+        [&](Batch& batch) { insertion.reader().gather(batch, wanted, wanted); });
+    insertion.then().in_order([&](Batch& batch) {
       output.write({batch.output.data(), batch.output.size()});
       if (batch.block.is_last_for_now) output.flush();
     });
   }
-  pipeline.run(thread_count(options.input.threads));
+  insertion.run();
   if (options.only_counts) {
-    output.write(fmt::format("{}\n", options.prints_repeated
-                                         ? counts.records - counts.fresh - counts.keyless
-                                         : counts.fresh));
+    output.write(
+        fmt::format("{}\n", options.prints_repeated ? insertion.repeated() : insertion.fresh()));
   }
   output.finish();
-  progress.clear();
   // What was printed is safe by now: only then is it known for good.
   if (!options.state.empty()) store_filter(stored, options.state);
-  if (!options.input.is_quiet) tell(summary(counts, progress, stop));
+  if (!options.input.is_quiet) tell(insertion.summary());
   return stop ? kInterrupted : kFound;
 }
 

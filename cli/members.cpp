@@ -7,8 +7,8 @@
 
 #include "batch.hpp"
 #include "commands.hpp"
-#include "fill_watch.hpp"
 #include "filter_file.hpp"
+#include "insertion.hpp"
 #include "output.hpp"
 #include "pipeline.hpp"
 #include "progress.hpp"
@@ -18,74 +18,34 @@
 namespace probably::cli {
 namespace {
 
-struct Counts {
-  std::uint64_t records = 0;
-  std::uint64_t fresh = 0;
-  std::uint64_t keyless = 0;
-};
-
-// Inserts all records.
-Counts insert_all(AnyFilter& filter, const InputOptions& options, FillWatch& watch,
-                  Progress& progress, const StopFlag& stop) {
-  const RecordReader reader(options);
-  Input input(options.files, reader.format(), stop);
-  Counts counts;
-  Pipeline<Batch> pipeline;
-  pipeline.source([&](Batch& batch) { return input.next(batch.block); });
-  pipeline.in_parallel([&](Batch& batch) { reader.prepare(batch, filter); });
-  pipeline.in_order([&](Batch& batch) {
-    const std::uint64_t fresh = filter.insert_alone(batch.digests, batch.answers.span());
-    counts.records += batch.records.size();
-    counts.fresh += fresh;
-    counts.keyless += RecordReader::keyless(batch);
-    watch.add(fresh);
-    if (progress.is_due()) {
-      progress.show(
-          {counts.records, input.bytes_read(), input.total_bytes(), watch.fill(), watch.fpr()});
-    }
-  });
-  pipeline.run(thread_count(options.threads));
-  progress.clear();
-  return counts;
-}
-
-std::string keyless_text(std::uint64_t keyless) {
-  return keyless == 0 ? "" : fmt::format(" {} records had no such key.", show_count(keyless));
-}
-
-int finish(const StoredFilter& stored, const std::string& path, const StoreOptions& how,
-           const Counts& counts, const InputOptions& options, const Progress& progress,
-           bool was_interrupted) {
+// Reads all records into the filter and saves it.
+int insert_and_store(StoredFilter& stored, const std::string& path, const InputOptions& input,
+                     double fpr, bool is_strict, const StoreOptions& how, const StopFlag& stop) {
+  Insertion insertion(stored.filter, input, fpr, is_strict, stop);
+  insertion.run();
+  if (stored.dcso) stored.dcso->insertions += insertion.fresh();
   store_filter(stored, path, how);
-  if (!options.is_quiet) {
-    tell(fmt::format("{}{} records in {}, {} of them new; the filter is in '{}', {}.{}",
-                     was_interrupted ? "interrupted: " : "", show_count(counts.records),
-                     show_seconds(progress.seconds()), show_count(counts.fresh), path,
-                     show_bytes(stored.filter.size_bytes()), keyless_text(counts.keyless)));
+  if (!input.is_quiet) {
+    tell(insertion.summary() + fmt::format(" The filter is in '{}' and takes {}.", path,
+                                           show_bytes(stored.filter.size_bytes())));
   }
-  return was_interrupted ? kInterrupted : kFound;
+  return stop ? kInterrupted : kFound;
 }
 
 }  // namespace
 
 int run(const BuildOptions& options, const StopFlag& stop) {
   StoredFilter stored{make_filter(options.filter), Format::snapshot, false, false, std::nullopt};
-  FillWatch watch(stored.filter, options.filter.fpr.value_or(kDefaultFpr),
-                  options.filter.is_strict);
-  Progress progress(options.input.is_quiet, options.input.shows_progress);
-  const Counts counts = insert_all(stored.filter, options.input, watch, progress, stop);
-  return finish(stored, options.output,
-                {.is_sparse = options.is_sparse, .stores_secret = options.stores_secret}, counts,
-                options.input, progress, stop);
+  return insert_and_store(stored, options.output, options.input,
+                          options.filter.fpr.value_or(kDefaultFpr), options.filter.is_strict,
+                          {.is_sparse = options.is_sparse, .stores_secret = options.stores_secret},
+                          stop);
 }
 
 int run(const AddOptions& options, const StopFlag& stop) {
   StoredFilter stored = load_filter(options.filter.path, options.filter.secret_file);
-  FillWatch watch(stored.filter, options.fpr.value_or(kDefaultFpr), options.is_strict);
-  Progress progress(options.input.is_quiet, options.input.shows_progress);
-  const Counts counts = insert_all(stored.filter, options.input, watch, progress, stop);
-  if (stored.dcso) stored.dcso->insertions += counts.fresh;
-  return finish(stored, options.filter.path, {}, counts, options.input, progress, stop);
+  return insert_and_store(stored, options.filter.path, options.input,
+                          options.fpr.value_or(kDefaultFpr), options.is_strict, {}, stop);
 }
 
 int run(const CheckOptions& options, const StopFlag& stop) {
@@ -132,7 +92,7 @@ int run(const CheckOptions& options, const StopFlag& stop) {
   if (!options.input.is_quiet && !options.only_exit_code) {
     tell(fmt::format("{} of {} records are probably in '{}', the others certainly not.{}",
                      show_count(found), show_count(records), options.filter.path,
-                     keyless_text(keyless)));
+                     keyless == 0 ? "" : fmt::format(" {} had no such key.", show_count(keyless))));
   }
   if (stop) return kInterrupted;
   return selected != 0 ? kFound : kNone;

@@ -111,9 +111,15 @@ Hasher Hasher::keyed(const SecretKey& secret) noexcept {
 }
 
 Hasher Hasher::keyed() {
+  Hasher hasher = keyed(random_secret());
+  hasher.is_drawn_ = true;
+  return hasher;
+}
+
+SecretKey random_secret() {
   SecretKey secret{};
   fill_randomly(secret);
-  return keyed(secret);
+  return secret;
 }
 
 Hasher Hasher::murmur3(std::uint32_t seed) noexcept { return {HashAlgorithm::murmur3, seed}; }

@@ -20,6 +20,9 @@ union DigestRoom {
   [[nodiscard]] std::span<Digest> first(std::size_t count) noexcept {
     return std::span(digests).first(count);
   }
+  [[nodiscard]] std::span<const Digest> some(std::size_t begin, std::size_t count) const noexcept {
+    return std::span(digests).subspan(begin, count);
+  }
 };
 
 // Calls use(digests, number of the first) for the keys in order, at most Chunk at a time.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <new>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -225,56 +226,55 @@ std::uint64_t ScalableFilter<P>::insert_each(const KeySource& keys, bool* was_ne
 template <class P>
 std::uint64_t ScalableFilter<P>::insert_alone_each(const KeySource& keys, bool* was_new) noexcept {
   constexpr std::size_t kChunk = 256;
-  detail::DigestRoom<kChunk, Digest> room;
-  std::uint64_t fresh = 0;
-  for (std::size_t first = 0; first < keys.size();) {
-    const std::size_t count = std::min({kChunk, room_in_newest(), keys.size() - first});
-    fresh += insert_chunk_alone(keys.take(first, room.first(count)),
-                                was_new == nullptr ? nullptr : was_new + first);
-    first += count;
-  }
-  return fresh;
-}
-
-template <class P>
-std::size_t ScalableFilter<P>::room_in_newest() noexcept {
-  const std::uint32_t count = link_count();
-  if (chain_->link(count - 1).full.load(std::memory_order_relaxed)) grow(count);
-  const Link& newest = chain_->link(link_count() - 1);
-  const std::uint64_t inserted = newest.inserted.total();
-  const std::uint64_t left = newest.capacity - std::min(inserted, newest.capacity);
-  return static_cast<std::size_t>(std::max(left, newest.inserts_per_look));
-}
-
-template <class P>
-std::uint64_t ScalableFilter<P>::insert_chunk_alone(std::span<const Digest> digests,
-                                                    bool* was_new) noexcept {
-  constexpr std::size_t kChunk = 256;
-  const std::uint32_t newest = link_count() - 1;
   std::array<bool, kChunk> answers;
-  std::array<bool, kChunk> known{};
-  for (std::uint32_t i = newest; i-- > 0;) {
-    link(i).contains(digests, std::span(answers).first(digests.size()));
-    for (std::size_t j = 0; j < digests.size(); ++j) known[j] |= answers[j];
-  }
-  // What the older links do not know goes into the newest.
+  std::array<std::size_t, kChunk> numbers;  // of the keys that no older link knows
   detail::DigestRoom<kChunk, Digest> unknown;
-  std::array<std::size_t, kChunk> places;
-  std::size_t count = 0;
-  for (std::size_t j = 0; j < digests.size(); ++j) {
-    unknown.digests[count] = digests[j];
-    places[count] = j;
-    count += !known[j];
-  }
-  Link& link = chain_->link(newest);
-  const std::uint64_t fresh = link.filter.insert_alone(
-      std::span<const Digest>(unknown.first(count)), std::span(answers).first(count));
-  if (was_new != nullptr) {
-    std::fill_n(was_new, digests.size(), false);
-    for (std::size_t j = 0; j < count; ++j) was_new[places[j]] = answers[j];
-  }
-  link.inserted.add(fresh);
-  look(newest);
+  std::uint64_t fresh = 0;
+  detail::for_each_chunk<kChunk>(keys, [&](std::span<const Digest> digests, std::size_t first) {
+    std::size_t count = digests.size();
+    std::copy(digests.begin(), digests.end(), unknown.digests.begin());
+    std::iota(numbers.begin(), numbers.end(), first);
+    if (was_new != nullptr) std::fill_n(was_new + first, count, false);
+    // Leaves out what this link knows.
+    const auto forget_known = [&](std::uint32_t index, std::size_t begin) {
+      link(index).contains(unknown.some(begin, count - begin),
+                           std::span(answers).first(count - begin));
+      std::size_t kept = begin;
+      for (std::size_t i = begin; i < count; ++i) {
+        unknown.digests[kept] = unknown.digests[i];
+        numbers[kept] = numbers[i];
+        kept += !answers[i - begin];
+      }
+      count = kept;
+    };
+    for (std::uint32_t i = link_count() - 1; i-- > 0;) forget_known(i, 0);
+
+    for (std::size_t begin = 0; begin < count;) {
+      const std::uint32_t newest = link_count() - 1;
+      Link& target = chain_->link(newest);
+      const std::uint64_t inserted = target.inserted.total();
+      std::size_t some = count - begin;
+      if (inserted < target.capacity) {
+        some = static_cast<std::size_t>(std::min<std::uint64_t>(some, target.capacity - inserted));
+      } else if (newest + 1 < kMaxLinks) {
+        // Only a new key makes it grow. Without memory, the old link takes the rest.
+        forget_known(newest, begin);
+        some = count - begin;
+        if (some == 0) break;
+        grow(newest + 1);
+        if (link_count() - 1 != newest) continue;
+      }
+      const std::uint64_t added =
+          target.filter.insert_alone(unknown.some(begin, some), std::span(answers).first(some));
+      if (was_new != nullptr) {
+        for (std::size_t i = 0; i < some; ++i) was_new[numbers[begin + i]] = answers[i];
+      }
+      fresh += added;
+      target.inserted.add(added);
+      if (added != 0) look(newest);
+      begin += some;
+    }
+  });
   return fresh;
 }
 

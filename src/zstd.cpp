@@ -34,7 +34,13 @@ Result<std::size_t> ZstdSource::read(std::span<std::byte> room) {
     const std::size_t taken = input.pos;
     const std::size_t left = ZSTD_decompressStream(state_->stream, &output, &input);
     if (ZSTD_isError(left) != 0) {
-      if (ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation) throw std::bad_alloc();
+      const ZSTD_ErrorCode why = ZSTD_getErrorCode(left);
+      if (why == ZSTD_error_memory_allocation) throw std::bad_alloc();
+      if (why == ZSTD_error_frameParameter_windowTooLarge || why == ZSTD_error_dictionary_wrong) {
+        return Error{ErrorCode::unsupported,
+                     source_.name() +
+                         " is zstd with a dictionary, or needs more than 128 MiB to decompress."};
+      }
       return Error{ErrorCode::corrupt, source_.name() + " is corrupt: it is no zstd, or damaged."};
     }
     if (left == 0) {
@@ -44,7 +50,7 @@ Result<std::size_t> ZstdSource::read(std::span<std::byte> room) {
     }
     if (output.pos != 0) return output.pos;
     if (input.pos < input.size) continue;
-    const auto count = source_.read(state_->bytes);
+    auto count = source_.read(state_->bytes);
     if (!count) return count;
     if (*count == 0) {
       if (state_->is_between_frames) return std::size_t{0};

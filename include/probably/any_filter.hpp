@@ -3,13 +3,16 @@
 //   auto filter = probably::open("seen.probably");   // Result<AnyFilter>
 //   filter->contains(std::span(keys), answers);
 //
-// It has the verbs of the kinds. Each call finds the kind first: give it many keys at a time, or
-// ask for the kind once with get_if() and go on with that. Concurrency: as the kind inside.
+// It has the verbs that all kinds have, for keys that all kinds take: bytes and integers. Each call
+// finds the kind first: give it many keys at a time, or ask for the kind once with get_if() and go
+// on with that. Concurrency: as the kind inside.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -24,6 +27,9 @@ namespace probably {
 // A key that every kind takes: filters of other software know no types of yours.
 template <class T>
 concept PlainKey = (BytesKey<T> || IntegerKey<T>)&&!CustomKey<T> && !detail::WideInteger<T>;
+
+// NOLINTBEGIN(bugprone-exception-escape): there always is a filter, and there always are digests,
+// since moving them never throws.
 
 // Keys that were hashed by AnyFilter::hash(), to be used later or by another thread.
 class AnyDigests {
@@ -40,14 +46,27 @@ class AnyDigests {
   template <class D>
   [[nodiscard]] std::span<const D> of() const noexcept {
     const auto* const digests = std::get_if<std::vector<D>>(&digests_);
-    detail::require(digests != nullptr, "AnyDigests: a filter of another kind made them.");
-    return *digests;
+    detail::require(digests != nullptr || size() == 0,
+                    "AnyDigests: a filter of another kind made them.");
+    return digests == nullptr ? std::span<const D>() : std::span<const D>(*digests);
   }
 
-  std::variant<std::vector<Digest>, std::vector<GoBloom::Digest>, std::vector<Guava32Bloom::Digest>,
-               std::vector<Guava64Bloom::Digest>, std::vector<DcsoBloom::Digest>,
-               std::vector<RedisBloom::Digest>>
-      digests_;
+  // Several kinds have digests of one type.
+  template <class Variant, class List>
+  struct EachOnce;
+  template <class Variant>
+  struct EachOnce<Variant, std::tuple<>> {
+    using type = Variant;
+  };
+  template <class... Vectors, class First, class... Others>
+  struct EachOnce<std::variant<Vectors...>, std::tuple<First, Others...>> {
+    using Vector = std::vector<typename First::Digest>;
+    using Variant = std::conditional_t<(std::same_as<Vectors, Vector> || ...),
+                                       std::variant<Vectors...>, std::variant<Vectors..., Vector>>;
+    using type = typename EachOnce<Variant, std::tuple<Others...>>::type;
+  };
+
+  typename EachOnce<std::variant<std::vector<Digest>>, AllFilters>::type digests_;
 };
 
 class AnyFilter {
@@ -64,9 +83,6 @@ class AnyFilter {
   decltype(auto) visit(Work&& work) const {
     return std::visit(std::forward<Work>(work), filter_);
   }
-
-  // NOLINTBEGIN(bugprone-exception-escape): there always is a filter, since moving one never
-  // throws.
 
   // Returns whether the key was new.
   template <PlainKey K>
@@ -94,7 +110,11 @@ class AnyFilter {
   std::uint64_t insert(const B& keys, std::span<bool> was_new) noexcept {
     return visit([&](auto& filter) { return filter.insert(keys, was_new); });
   }
-  // Without atomic operations: no other call on this filter may run meanwhile.
+  // The same while no other call on this filter may run: most kinds are then faster.
+  template <Batch B>
+  std::uint64_t insert_alone(const B& keys) noexcept {
+    return visit([&](auto& filter) { return filter.insert_alone(keys); });
+  }
   template <Batch B>
   std::uint64_t insert_alone(const B& keys, std::span<bool> was_new) noexcept {
     return visit([&](auto& filter) { return filter.insert_alone(keys, was_new); });
@@ -172,7 +192,6 @@ class AnyFilter {
   friend bool operator==(const AnyFilter& a, const AnyFilter& b) noexcept {
     return a.filter_ == b.filter_;
   }
-  // NOLINTEND(bugprone-exception-escape)
 
  private:
   detail::VariantOfEach<std::type_identity_t, AllFilters>::type filter_;
@@ -205,5 +224,7 @@ inline ConstFilterPointer pointer_to(const AnyFilter& filter) noexcept {
 }
 
 }  // namespace detail
+
+// NOLINTEND(bugprone-exception-escape)
 
 }  // namespace probably

@@ -81,6 +81,9 @@ inline constexpr unsigned kHashAlgorithmCount = 6;
 // A 128-bit secret. Keep it out of logs; whoever has it can choose colliding keys.
 using SecretKey = std::array<std::byte, 16>;
 
+// A secret from the operating system. Throws std::system_error if it gives none.
+[[nodiscard]] SecretKey random_secret();
+
 // nullptr converts to std::string_view in C++20, but has no characters to read.
 template <class T>
 concept BytesKey =
@@ -116,7 +119,9 @@ class Hasher {
   // XXH3 with a seed from the operating system. Throws std::system_error if it gives none.
   [[nodiscard]] static Hasher random();
   [[nodiscard]] static Hasher keyed(const SecretKey& secret) noexcept;
-  // SipHash-2-4 with a secret from the operating system. Throws std::system_error if it gives none.
+  // SipHash-2-4 with a secret from the operating system, for a filter that lives in one process:
+  // nobody gets to know the secret, so save() wants to store it in the file. For filters that are
+  // saved without it, keep a random_secret(). Throws std::system_error if it gives none.
   [[nodiscard]] static Hasher keyed();
   // The first 64 bits of MurmurHash3 x64 128.
   [[nodiscard]] static Hasher murmur3(std::uint32_t seed = 0) noexcept;
@@ -174,6 +179,7 @@ class Hasher {
   friend struct detail::SnapshotAccess;
 
   HashAlgorithm algorithm_ = HashAlgorithm::xxh3;
+  bool is_drawn_ = false;  // nobody but this object and its copies has the secret
   std::uint64_t fingerprint_ = 0;
   // For xxh3 what XXH3 calls so; for siphash24 the key for bytes and the one for words; otherwise
   // the seed; followed by zeros.

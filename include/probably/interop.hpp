@@ -1,17 +1,16 @@
 // Filters as other software writes them: read, checked and, but for RedisBloom's, written back,
 // byte for byte.
 //
-//   auto file = std::ifstream("seen.bloom", std::ios::binary);
-//   probably::StreamSource source(file);
+//   auto source = probably::FileSource::open("seen.bloom").value();
 //   auto filter = probably::interop::read_go(source);          // a GoBloom: see foreign.hpp
 //   filter->insert("one more");
 //   probably::save(*filter, "seen.probably").value();
 //
 // None of these formats has a checksum: flipped bits pass, in the other software and here.
-// Everything else is checked before memory is asked for, and what would lose keys is refused: a
-// file that ends too early or goes on too long, sizes that contradict each other, no bits or no
-// hashes. Errors are `corrupt`, or `unsupported` for what this library has no room for (more than
-// 64 hashes).
+// Everything else is checked before memory is asked for (of a stream, whose length nobody knows,
+// against ReadOptions::max_bytes alone), and what would lose keys is refused: a file that ends too
+// early or goes on too long, sizes that contradict each other, no bits or no hashes. Errors are
+// `corrupt`, or `unsupported` for what this library has no room for (more than 64 hashes).
 //
 //   bits-and-blooms/bloom v3 (Go)   binary and JSON           GoBloom
 //   Guava (Java)                    both strategies           Guava32Bloom, Guava64Bloom
@@ -36,7 +35,7 @@
 namespace probably::interop {
 
 struct ReadOptions {
-  // Filters that take more memory are refused with too_large.
+  // Filters that take more memory, with the user data of a DCSO file, are refused with too_large.
   std::uint64_t max_bytes = std::uint64_t{1} << 40;
   // The memory that the filter gets.
   StorageOptions storage = {};
@@ -67,7 +66,7 @@ Result<void> write_guava(const Guava64Bloom& filter, ByteSink& sink);
 
 struct DcsoFile {
   DcsoBloom filter;
-  // What the file says beside the bits.
+  // What the file says beside the bits. Count what you insert: insertions += filter.insert(key).
   std::uint64_t planned_keys = 0;
   double planned_fpr = 0;
   std::uint64_t insertions = 0;      // that set a new bit
@@ -95,9 +94,23 @@ Result<SplitBlockBloom> read_parquet_filter(ByteSource& source, const ReadOption
 // filter's hasher is Hasher::xxh64().
 Result<void> write_parquet_filter(const SplitBlockBloom& filter, ByteSink& sink);
 
+// What a column's values are stored as, and hence what was hashed: ask for the same bytes. The
+// numbers are Parquet's.
+enum class ParquetType : std::uint8_t {
+  boolean = 0,  // has no filters
+  int32 = 1,    // four bytes, least first: an integer given as such would be hashed as eight
+  int64 = 2,    // eight bytes, least first, as integers are hashed here
+  int96 = 3,
+  float32 = 4,     // four bytes of the IEEE number, least first
+  float64 = 5,     // eight
+  byte_array = 6,  // the bytes, for a string its characters, without their length
+  fixed_length_byte_array = 7,
+};
+
 // Where the filters of a .parquet file are.
 struct ParquetFilter {
   std::string column;  // the path in the schema, its parts joined by dots
+  ParquetType type{};
   std::uint64_t row_group = 0;
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;  // header and bitset; 0 where an old file does not say

@@ -1,4 +1,4 @@
-// Where the bytes of a snapshot go to and come from, when that is no file with a name.
+// Where the bytes of snapshots and of other software's files go to and come from.
 //
 //   probably::BufferSink buffer;
 //   probably::save(filter, buffer).value();
@@ -79,19 +79,42 @@ class StreamSink final : public ByteSink {
 
 class StreamSource final : public ByteSource {
  public:
-  explicit StreamSource(std::istream& stream) noexcept : stream_(stream) {}
+  // The name is for messages.
+  explicit StreamSource(std::istream& stream, std::string name = "the stream") noexcept
+      : stream_(stream), name_(std::move(name)) {}
   Result<std::size_t> read(std::span<std::byte> room) override;
+  [[nodiscard]] std::string name() const override { return name_; }
 
  private:
   std::istream& stream_;
+  std::string name_;
 };
 
-// A file that takes the place of another when it is complete: a temporary one beside it is written,
-// and finish() syncs it, gives it its name and syncs the directory. The path always holds the old
-// file or the new one, whole; without finish() the temporary one goes with the object. A symbolic
-// link is followed; the old file's mode is kept, and its owner if the system lets us.
+// A regular file, from its beginning. Its length is known, so claims of its header are checked.
+class FileSource final : public ByteSource {
+ public:
+  // Fails with io, naming the path.
+  static Result<FileSource> open(const std::string& path);
+  FileSource(FileSource&& other) noexcept;
+  FileSource& operator=(FileSource&&) = delete;
+  ~FileSource() override;
+
+  Result<std::size_t> read(std::span<std::byte> room) override;
+  [[nodiscard]] std::optional<std::uint64_t> bytes_left() const override;
+  [[nodiscard]] std::string name() const override;
+
+ private:
+  struct State;
+  explicit FileSource(std::unique_ptr<State> state) noexcept;
+  std::unique_ptr<State> state_;
+};
+
+// A file that takes the place of another when it is complete, as save() does it: a temporary one
+// beside it is written, and finish() syncs it, gives it its name and syncs the directory. Without
+// finish() the temporary one goes with the object, and the old file stays.
 class FileSink final : public ByteSink {
  public:
+  // Fails with io, naming the path.
   static Result<FileSink> create(const std::string& path);
   FileSink(FileSink&& other) noexcept;
   FileSink& operator=(FileSink&&) = delete;
@@ -126,7 +149,8 @@ class GzipSource final : public ByteSource {
   std::unique_ptr<State> state_;
 };
 
-// The same of zstd, of any number of frames.
+// The same of zstd, of any number of frames. Fails with unsupported for what needs a dictionary, or
+// a window above 128 MiB (zstd --ultra and --long make such files).
 class ZstdSource final : public ByteSource {
  public:
   // The other source must outlive this one. Throws std::bad_alloc.

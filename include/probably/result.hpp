@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -27,6 +28,27 @@ enum class ErrorCode : std::uint8_t {
   secret = 6,            // a secret is needed, or another one
   too_large = 7,         // beyond a limit that the caller set
 };
+
+// The enumerator's name, and "unknown" for any other number.
+[[nodiscard]] constexpr std::string_view name(ErrorCode code) noexcept {
+  switch (code) {
+    case ErrorCode::invalid_argument:
+      return "invalid_argument";
+    case ErrorCode::incompatible:
+      return "incompatible";
+    case ErrorCode::io:
+      return "io";
+    case ErrorCode::unsupported:
+      return "unsupported";
+    case ErrorCode::corrupt:
+      return "corrupt";
+    case ErrorCode::secret:
+      return "secret";
+    case ErrorCode::too_large:
+      return "too_large";
+  }
+  return "unknown";
+}
 
 struct Error {
   ErrorCode code{};

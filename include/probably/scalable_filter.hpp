@@ -6,12 +6,13 @@
 //
 // Concurrency (docs/concurrency.md has the proofs):
 //   insert, contains, merge, clone, observers   any number of threads, and none ever waits
-//   clear, move, destroy                        no other call on the object may run
+//   insert_alone, clear, move, destroy          no other call on the object may run
 // An object that was moved from can be assigned to or destroyed, nothing else.
 // A key is found by every thread that its insertion happens-before; of concurrent insertions of one
 // new key at most one returns true, also while the chain grows. Whoever brings a new key and finds
-// the newest link full makes the next one; if several do, the first is taken. A link takes at most
-// one key per thread more than it was made for.
+// the newest link full makes the next one; if several do, the first is taken. Threads compare
+// counts with the capacity at times, so a link may take more keys than it was made for: of each
+// thread a 4096th of these, at most 1024, and at least one.
 #pragma once
 
 #include <array>
@@ -193,9 +194,6 @@ class ScalableFilter : public detail::KeyVerbs<ScalableFilter<P>, typename P::Li
   void contains_each(const KeySource& keys, bool* out) const noexcept;
   std::uint64_t insert_each(const KeySource& keys, bool* was_new) noexcept;
   std::uint64_t insert_alone_each(const KeySource& keys, bool* was_new) noexcept;
-  // How many keys the newest link may take until it is looked at again, after growth if it is full.
-  std::size_t room_in_newest() noexcept;
-  std::uint64_t insert_chunk_alone(std::span<const Digest> digests, bool* was_new) noexcept;
   [[nodiscard]] bool equals(const ScalableFilter& other) const noexcept;
 
   std::unique_ptr<Chain> chain_;

@@ -36,7 +36,8 @@ concept Saveable = Filter<F> || std::same_as<F, AnyFilter>;
 
 struct SaveOptions {
   // Store the secret of a keyed filter in the file, where whoever reads the file reads the secret.
-  // Otherwise there is a fingerprint, and open() has to be told the secret.
+  // Otherwise there is a fingerprint, and open() has to be told the secret; save() refuses with
+  // `secret` if nobody can know it, because Hasher::keyed() drew it.
   bool store_secret = false;
   // Store where the set bits are, compressed with zstd: smaller while less than about a tenth of
   // them is set. Such a snapshot can be opened, but not mapped.
@@ -283,7 +284,10 @@ Result<void> save_delta(const F& filter, const F& since, const std::string& path
                         const SaveOptions& options = {}) {
   return detail::save_delta(detail::pointer_to(filter), detail::pointer_to(since), path, options);
 }
-// The lines that have changed since the mark. Needs no older bits, but gives larger deltas.
+// The lines that have changed since the mark. Needs no older bits, but gives larger deltas: after 1
+// % more keys about half of the filter, where older bits give a few percent. Fails with
+// invalid_argument where the filter is seen not to be the mark's; bytes that the sink has by then
+// are to be thrown away.
 template <Saveable F>
 Result<void> save_delta(const F& filter, const Mark& since, ByteSink& sink,
                         const SaveOptions& options = {}) {

@@ -20,13 +20,15 @@ Result<Storage> read_words(ByteSource& source, std::uint64_t bits, std::uint64_t
   if (const auto left = source.bytes_left(); left && *left / 8 < stored_words) {
     return corrupt(source.name(), "it ends before its bits do");
   }
-  if (words * 8 > options.max_bytes) {
-    return detail::too_large(source.name(), words * 8, options.max_bytes);
+  // Also those that are dropped, or a stream might go on for ever.
+  if (const std::uint64_t most = std::max(words, stored_words); most > options.max_bytes / 8) {
+    return detail::too_large(source.name(), most * 8, options.max_bytes);
   }
   auto storage = Storage::allocate(words * 8, options.storage);
   if (!storage) return storage;
   std::uint64_t* const to = storage->mutable_words();
-  std::vector<std::uint64_t> chunk(kChunkWords);
+  std::vector<std::uint64_t> chunk(
+      static_cast<std::size_t>(std::min<std::uint64_t>(kChunkWords, stored_words)));
   for (std::uint64_t first = 0; first < stored_words; first += kChunkWords) {
     const std::span some(chunk.data(), static_cast<std::size_t>(std::min<std::uint64_t>(
                                            kChunkWords, stored_words - first)));
@@ -57,16 +59,26 @@ Result<void> write_words(std::span<const std::uint64_t> words, ByteSink& sink, O
 
 Result<std::vector<std::byte>> read_to_end(ByteSource& source, std::uint64_t max_bytes) {
   std::vector<std::byte> all;
+  // What grows is there twice for a moment, so it grows at once, or never beyond the limit.
+  const auto make_room = [&](std::uint64_t bytes) {
+    if (bytes > all.capacity()) {
+      all.reserve(static_cast<std::size_t>(
+          std::clamp<std::uint64_t>(2 * all.capacity(), bytes, max_bytes)));
+    }
+  };
+  make_room(std::min(source.bytes_left().value_or(0), max_bytes));
   std::array<std::byte, 65536> room;
   for (;;) {
     const auto count = source.read(room);
     if (!count) return count.error();
     if (*count == 0) return all;
-    all.insert(all.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(*count));
-    if (all.size() > max_bytes) {
+    const std::uint64_t size = all.size() + *count;
+    if (size > max_bytes) {
       return Error{ErrorCode::too_large, source.name() + " goes on for more than " +
                                              text(max_bytes) + " bytes, which is the limit."};
     }
+    make_room(size);
+    all.insert(all.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(*count));
   }
 }
 

@@ -27,7 +27,7 @@ Result<DcsoFile> read_dcso(ByteSource& source, const ReadOptions& options) {
   if (auto valid = check_geometry(source.name(), bits, hashes); !valid) return valid.error();
   auto storage = read_words(source, bits, (bits + 63) / 64, kOrder, options);
   if (!storage) return storage.error();
-  auto data = read_to_end(source, options.max_bytes);
+  auto data = read_to_end(source, options.max_bytes - (bits + 63) / 64 * 8);
   if (!data) return data.error();
   auto filter =
       DcsoBloom::adopt({bits, static_cast<std::uint32_t>(hashes)}, {}, *std::move(storage));

@@ -16,13 +16,16 @@ using Type = ThriftReader::Type;
 
 constexpr std::string_view kMagic = "PAR1";
 constexpr std::size_t kMaxNameBytes = 1 << 16;
+// Far more than the header of a filter has, even with fields that are not known yet.
+constexpr std::uint64_t kMaxHeaderBytes = 1 << 16;
 constexpr std::int64_t kBlockBytes = 32;
+constexpr auto kMaxType = static_cast<std::int64_t>(ParquetType::fixed_length_byte_array);
 constexpr auto kMaxBytes = static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max());
 
 // BloomFilterHeader: 1 numBytes, and three unions of which only the first member is defined: 2 the
 // algorithm (1 BLOCK), 3 the hash (1 XXHASH), 4 the compression (1 UNCOMPRESSED).
 Result<std::uint64_t> read_header(ByteSource& source) {
-  ThriftReader reader(source);
+  ThriftReader reader(source, kMaxHeaderBytes);
   std::int64_t bytes = 0;
   bool is_known = true;
   std::array<bool, 3> seen{};
@@ -46,9 +49,9 @@ Result<std::uint64_t> read_header(ByteSource& source) {
                      " has a Parquet filter of an algorithm, hash or compression other "
                      "than split block, xxHash and none."};
   }
-  if (bytes < kBlockBytes || bytes % kBlockBytes != 0) {
+  if (bytes < kBlockBytes || bytes % kBlockBytes != 0 || bytes > std::int64_t{kMaxBytes}) {
     return corrupt(source.name(),
-                   "it claims " + std::to_string(bytes) + " bytes, which is no number of blocks");
+                   "it claims " + std::to_string(bytes) + " bytes, which no filter has");
   }
   return static_cast<std::uint64_t>(bytes);
 }
@@ -65,7 +68,7 @@ Result<SplitBlockBloom> read_filter(ByteSource& source, const ReadOptions& optio
 // A part of a file as a source.
 class PartSource final : public ByteSource {
  public:
-  PartSource(detail::FileSource& file, std::uint64_t offset, std::uint64_t bytes)
+  PartSource(detail::InputFile& file, std::uint64_t offset, std::uint64_t bytes)
       : file_(file), left_(bytes) {
     file_.seek(offset);
   }
@@ -80,12 +83,12 @@ class PartSource final : public ByteSource {
   [[nodiscard]] std::string name() const override { return file_.name(); }
 
  private:
-  detail::FileSource& file_;
+  detail::InputFile& file_;
   std::uint64_t left_;
 };
 
 // The length of the footer, which ends 8 bytes before the file does.
-Result<std::uint64_t> footer_bytes(detail::FileSource& file) {
+Result<std::uint64_t> footer_bytes(detail::InputFile& file) {
   std::array<std::byte, 8> tail;
   if (file.size_bytes() < 12) return corrupt(file.name(), "it is too short for a Parquet file");
   file.seek(file.size_bytes() - tail.size());
@@ -101,9 +104,9 @@ Result<std::uint64_t> footer_bytes(detail::FileSource& file) {
   return bytes;
 }
 
-// FileMetaData: 4 row groups, each with 1 columns, each with 3 its metadata: 3 path, 14 offset of
-// the filter, 15 its length.
-Result<std::vector<ParquetFilter>> list_filters(detail::FileSource& file) {
+// FileMetaData: 4 row groups, each with 1 columns, each with 3 its metadata: 1 type, 3 path, 14
+// offset of the filter, 15 its length.
+Result<std::vector<ParquetFilter>> list_filters(detail::InputFile& file) {
   const auto bytes = footer_bytes(file);
   if (!bytes) return bytes.error();
   const std::uint64_t footer = file.size_bytes() - 8 - *bytes;
@@ -112,15 +115,19 @@ Result<std::vector<ParquetFilter>> list_filters(detail::FileSource& file) {
   file.seek(footer);
   if (auto got = detail::read_all(file, text); !got) return got.error();
   BufferSource source(text);
-  ThriftReader reader(source);
+  ThriftReader reader(source, text.size());
 
   std::vector<ParquetFilter> filters;
   std::uint64_t row_group = 0;
   const auto read_column = [&](Field part) {
     if (part.id != 3 || part.type != Type::structure) return reader.skip(part.type);
-    ParquetFilter filter{.column = {}, .row_group = row_group};
+    ParquetFilter filter{.column = {}, .type = {}, .row_group = row_group};
     reader.structure([&](Field field) {
-      if (field.id == 3 && field.type == Type::list) {
+      if (field.id == 1 && field.type == Type::i32) {
+        const std::int64_t type = reader.integer();
+        if (type < 0 || type > kMaxType) return reader.fail();
+        filter.type = static_cast<ParquetType>(type);
+      } else if (field.id == 3 && field.type == Type::list) {
         reader.list([&](Type type) {
           if (type != Type::binary) return reader.fail();
           if (!filter.column.empty()) filter.column += '.';
@@ -190,14 +197,14 @@ Result<void> write_parquet_filter(const SplitBlockBloom& filter, ByteSink& sink)
 }
 
 Result<std::vector<ParquetFilter>> list_parquet_filters(const std::string& path) {
-  auto file = detail::FileSource::open(path);
+  auto file = detail::InputFile::open(path);
   if (!file) return file.error();
   return list_filters(*file);
 }
 
 Result<SplitBlockBloom> read_parquet_file(const std::string& path, std::string_view column,
                                           std::uint64_t row_group, const ReadOptions& options) {
-  auto file = detail::FileSource::open(path);
+  auto file = detail::InputFile::open(path);
   if (!file) return file.error();
   const auto filters = list_filters(*file);
   if (!filters) return filters.error();

@@ -99,7 +99,9 @@ Result<RedisChain> read_redis_dump(std::span<const std::span<const std::byte>> c
     return Error{ErrorCode::unsupported, kName + " has " + text(count) + " links; up to " +
                                              text(RedisChain::kMaxLinks) + " are supported."};
   }
-  if ((flags & kNoScaling) != 0 && count != 1) {
+  // A growth of 0 leaves no room for another link.
+  const bool grows = (flags & kNoScaling) == 0 && growth != 0;
+  if (!grows && count != 1) {
     return corrupt(kName, "it has " + text(count) + " links and must not grow");
   }
   if ((flags & kForce64) == 0) {
@@ -114,7 +116,6 @@ Result<RedisChain> read_redis_dump(std::span<const std::span<const std::byte>> c
     headers.push_back(*link);
     bytes += link->params.size_bytes();
   }
-  const bool grows = (flags & kNoScaling) == 0;
   const RedisChainParams params{.first_keys = headers.front().capacity,
                                 // The first link has half of the rate that was asked for.
                                 .fpr = grows ? 2 * headers.front().fpr : headers.front().fpr,

@@ -11,18 +11,21 @@ Error ThriftReader::error(const std::string& how) const {
   return source_error_ ? *source_error_ : detail::corrupt(source_.name(), how);
 }
 
-std::size_t ThriftReader::read(std::span<std::byte> room) {
-  if (failed_) return 0;
-  const auto count = source_.read(room);
-  if (!count) source_error_ = count.error();
-  if (!count || *count == 0) fail();
-  return failed_ ? 0 : *count;
+void ThriftReader::read(std::span<std::byte> room) {
+  if (room.size() > bytes_left_) fail();
+  while (!room.empty() && !failed_) {
+    const auto count = source_.read(room);
+    if (!count) source_error_ = count.error();
+    if (!count || *count == 0) return fail();
+    room = room.subspan(*count);
+    bytes_left_ -= *count;
+  }
 }
 
 std::uint8_t ThriftReader::byte() {
   std::byte one{};
   read(std::span(&one, 1));
-  return std::to_integer<std::uint8_t>(one);
+  return failed_ ? 0 : std::to_integer<std::uint8_t>(one);
 }
 
 std::uint64_t ThriftReader::varint() {
@@ -53,7 +56,8 @@ void ThriftReader::skip_bytes(std::uint64_t count) {
   std::array<std::byte, 256> room;
   while (count != 0 && !failed_) {
     const auto some = static_cast<std::size_t>(std::min<std::uint64_t>(count, room.size()));
-    count -= read(std::span(room).first(some));
+    read(std::span(room).first(some));
+    count -= some;
   }
 }
 

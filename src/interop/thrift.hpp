@@ -1,5 +1,6 @@
 // Thrift's compact protocol, as far as the footer of a Parquet file and the header of its filters
-// need it. Hostile bytes end in failed() and zeros, never in much memory or deep recursion.
+// need it. Hostile bytes end in failed() and zeros, never in much memory, deep recursion or a long
+// time.
 #pragma once
 
 #include <array>
@@ -39,7 +40,9 @@ class ThriftReader {
     Type type;
   };
 
-  explicit ThriftReader(ByteSource& source) noexcept : source_(source) {}
+  // Fails if it would have to read more bytes than that.
+  ThriftReader(ByteSource& source, std::uint64_t max_bytes) noexcept
+      : source_(source), bytes_left_(max_bytes) {}
 
   // Whether anything read so far was not there or not Thrift. From then on there are only zeros,
   // and every structure ends.
@@ -71,16 +74,17 @@ class ThriftReader {
   static constexpr int kMaxDepth = 32;
   static constexpr std::int64_t kMaxFieldId = 32767;
 
-  // As ByteSource::read(), which it calls; fails at the end, too.
-  std::size_t read(std::span<std::byte> room);
   [[nodiscard]] std::uint8_t byte();
   [[nodiscard]] std::uint64_t varint();
+  // Fills the room, or fails.
+  void read(std::span<std::byte> room);
   void skip_bytes(std::uint64_t count);
   void skip_element(Type type);
   Field next_field(std::int64_t& last_id);
   List list_head();
 
   ByteSource& source_;
+  std::uint64_t bytes_left_;
   bool failed_ = false;
   std::optional<Error> source_error_;
   int depth_ = 0;

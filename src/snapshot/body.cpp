@@ -35,6 +35,14 @@ ChunkShape shape_of(const Section& section, std::uint64_t chunk, std::uint32_t c
           static_cast<std::size_t>(stored)};
 }
 
+// Room for the largest chunk that there is, which may be far smaller than one could be.
+std::vector<std::uint64_t> room_for_chunk(const Header& header) {
+  std::uint64_t bytes = 0;
+  for (const Section& section : header.sections) bytes = std::max(bytes, section.padded_bytes());
+  bytes = std::min<std::uint64_t>(bytes, header.chunk_bytes);
+  return std::vector<std::uint64_t>(static_cast<std::size_t>(bytes / kWordBytes));
+}
+
 // Calls work(section number, section, shape) for each chunk, as long as that succeeds.
 template <class Work>
 Result<void> for_each_chunk(const Header& header, Work&& work) {
@@ -78,7 +86,7 @@ std::size_t padding_after(std::uint64_t stored_bytes) noexcept {
 class ChunkReader {
  public:
   ChunkReader(ByteSource& source, const Header& header)
-      : source_(source), words_(header.chunk_bytes / kWordBytes) {
+      : source_(source), words_(room_for_chunk(header)) {
     if (header.encoding == Encoding::sparse) decoder_.emplace();
   }
 
@@ -166,7 +174,7 @@ Result<void> write_snapshot(const Contents& contents, ByteSink& sink,
   trailer.set_bits.resize(header.sections.size());
   std::optional<SparseEncoder> encoder;
   if (header.encoding == Encoding::sparse) encoder.emplace();
-  std::vector<std::uint64_t> words(header.chunk_bytes / kWordBytes);
+  std::vector<std::uint64_t> words = room_for_chunk(header);
   std::vector<std::byte> frame;
   std::uint64_t stored_bytes = 0;
 
@@ -220,8 +228,14 @@ Result<void> expect_end(ByteSource& source) {
 }
 
 Result<Header> read_header(ByteSource& source) {
-  HeaderBytes bytes;
-  if (auto got = read_all(source, bytes); !got) return got.error();
+  HeaderBytes bytes{};
+  std::size_t size = 0;
+  while (size < bytes.size()) {
+    const auto count = source.read(std::span(bytes).subspan(size));
+    if (!count) return count.error();
+    if (*count == 0) return too_short(std::span(bytes).first(size), source.name());
+    size += *count;
+  }
   return decode(bytes, source.name());
 }
 

@@ -30,6 +30,7 @@ struct SnapshotAccess {
     store_little_endian(secret.data() + 8, hasher.secret_[1]);
     return secret;
   }
+  static bool has_drawn_secret(const Hasher& hasher) noexcept { return hasher.is_drawn_; }
   template <class P>
   static std::uint64_t* words_of(BitFilter<P>& filter) noexcept {
     return filter.words();
@@ -132,6 +133,7 @@ void describe_hasher(const H& hasher, Header& header) {
     if (hasher.algorithm() == HashAlgorithm::siphash24) {
       header.secret_state = SecretState::withheld;
       header.secret = SnapshotAccess::secret_of(hasher);
+      header.has_drawn_secret = SnapshotAccess::has_drawn_secret(hasher);
     }
   }
 }

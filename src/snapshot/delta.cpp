@@ -12,7 +12,6 @@ using detail::ConstFilterPointer;
 using detail::Contents;
 using detail::Encoding;
 using detail::Extent;
-using detail::FileSource;
 using detail::FilterPointer;
 using detail::Header;
 using detail::Section;
@@ -22,20 +21,24 @@ namespace {
 
 constexpr std::size_t kLineWords = kCacheLineBytes / sizeof(std::uint64_t);
 
-// Whether bits mean the same in both, as far as both have them.
-Result<void> expect_same(const Header& mine, const Header& theirs) {
-  if (mine.kind != theirs.kind || mine.params != theirs.params) {
-    return Error{ErrorCode::incompatible,
-                 "The delta is of a filter of another kind or with other params."};
+// Whether bits mean the same in both, as far as both have them. `theirs_name` begins a sentence.
+Result<void> expect_same(const Header& mine, const Header& theirs, const std::string& theirs_name) {
+  const auto differs = [&](const std::string& how) {
+    return Error{ErrorCode::incompatible, theirs_name + how + "."};
+  };
+  if (mine.kind != theirs.kind) {
+    return differs(" is of a filter of kind " + std::string(name(theirs.kind)) + ", and this is " +
+                   std::string(name(mine.kind)));
   }
+  if (mine.params != theirs.params) return differs(" is of a filter with other params");
   if (mine.algorithm != theirs.algorithm || mine.fingerprint != theirs.fingerprint) {
-    return Error{ErrorCode::incompatible, "The delta is of a filter with another hasher."};
+    return differs(" is of a filter with another hasher");
   }
   for (std::size_t i = 0; i < std::min(mine.sections.size(), theirs.sections.size()); ++i) {
     const Section& a = mine.sections[i];
     const Section& b = theirs.sections[i];
     if (a.bytes != b.bytes || a.lines != b.lines || a.slices != b.slices) {
-      return Error{ErrorCode::incompatible, "The delta is of a filter whose links differ."};
+      return differs(" is of a filter whose links differ");
     }
   }
   return {};
@@ -51,9 +54,10 @@ void for_each_line(std::span<const std::uint64_t> words, Work&& work) {
   }
 }
 
-Result<void> write_delta(Contents contents, const Header& since, const SaveOptions& options,
-                         ByteSink& sink, const detail::ForgetKnown& forget_known) {
-  if (auto same = expect_same(contents.header, since); !same) return same;
+Result<void> write_delta(Contents contents, const Header& since, const std::string& since_name,
+                         const SaveOptions& options, ByteSink& sink,
+                         const detail::ForgetKnown& forget_known) {
+  if (auto same = expect_same(contents.header, since, since_name); !same) return same;
   detail::apply_options(options, contents.header);
   contents.header.encoding = Encoding::sparse;
   contents.header.extent = Extent::delta;
@@ -87,9 +91,8 @@ Result<Header> expect_valid(ConstFilterPointer filter, ByteSource& source,
   auto header = detail::read_header(source);
   if (!header) return header;
   if (auto valid = detail::check_header(*header, source.name()); !valid) return valid.error();
-  if (auto same = expect_same(detail::contents_of(filter).header, *header); !same) {
-    return same.error();
-  }
+  const Header mine = detail::contents_of(filter).header;
+  if (auto same = expect_same(mine, *header, source.name()); !same) return same.error();
   if (header->filter_bytes() > options.max_bytes) {
     return detail::too_large(source.name(), header->filter_bytes(), options.max_bytes);
   }
@@ -173,7 +176,7 @@ Result<void> save_delta(ConstFilterPointer filter, ConstFilterPointer since, Byt
                         const SaveOptions& options) {
   const Contents old = contents_of(since);
   return write_delta(
-      contents_of(filter), old.header, options, sink,
+      contents_of(filter), old.header, "The older filter", options, sink,
       [&old](std::size_t section, std::uint64_t first_word, std::span<std::uint64_t> words) {
         if (section >= old.words.size()) return;
         const std::uint64_t* const known = old.words[section] + first_word;
@@ -184,18 +187,26 @@ Result<void> save_delta(ConstFilterPointer filter, ConstFilterPointer since, Byt
 Result<void> save_delta(ConstFilterPointer filter, const Mark& since, ByteSink& sink,
                         const SaveOptions& options) {
   const auto& state = SnapshotAccess::state_of(since);
-  return write_delta(
-      contents_of(filter), state.header, options, sink,
-      [&state](std::size_t section, std::uint64_t first_word, std::span<std::uint64_t> words) {
+  bool has_lost_bits = false;
+  auto written = write_delta(
+      contents_of(filter), state.header, "The mark", options, sink,
+      [&](std::size_t section, std::uint64_t first_word, std::span<std::uint64_t> words) {
         if (section >= state.line_bits.size()) return;
         const std::uint16_t* const known =
             state.line_bits[section].data() + first_word / kLineWords;
         for_each_line(words, [&](std::size_t line, std::uint16_t bits) {
+          has_lost_bits |= bits < known[line];
           if (bits != known[line]) return;
           const std::size_t begin = line * kLineWords;
           std::ranges::fill(words.subspan(begin, std::min(kLineWords, words.size() - begin)), 0);
         });
       });
+  if (written && has_lost_bits) {
+    return Error{ErrorCode::invalid_argument,
+                 "The mark has bits that the filter lacks: it was taken of another filter, or "
+                 "before clear()."};
+  }
+  return written;
 }
 
 Result<void> save_delta(ConstFilterPointer filter, ConstFilterPointer since,
@@ -220,7 +231,7 @@ Result<void> apply_delta(FilterPointer filter, ByteSource& source, const ApplyOp
 
 Result<void> apply_delta(FilterPointer filter, const std::string& path,
                          const ApplyOptions& options) {
-  return from_file(path, [&](FileSource& source) -> Result<void> {
+  return from_file(path, [&](InputFile& source) -> Result<void> {
     const auto header = expect_valid(to_const(filter), source, options);
     if (!header) return header.error();
     if (auto ended = expect_end(source); !ended) return ended;

@@ -70,13 +70,13 @@ constexpr int kMostAttempts = 100;
 
 }  // namespace
 
-Result<FileSource> FileSource::open(const std::string& path) {
+Result<InputFile> InputFile::open(const std::string& path) {
   auto file = open_regular(path, "read");
   if (!file) return file.error();
-  return FileSource(std::move(file->descriptor), path, file->size_bytes);
+  return InputFile(std::move(file->descriptor), path, file->size_bytes);
 }
 
-Result<std::size_t> FileSource::read(std::span<std::byte> room) {
+Result<std::size_t> InputFile::read(std::span<std::byte> room) {
   for (;;) {
     const ssize_t count =
         ::pread(file_.get(), room.data(), room.size(), static_cast<off_t>(offset_));
@@ -104,7 +104,8 @@ Result<ReplacementFile> ReplacementFile::create(const std::string& path) {
   replacement.directory_file_ =
       FileDescriptor(::open(replacement.directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (replacement.directory_file_.get() < 0) {
-    return io_error("open", replacement.directory_, describe(errno));
+    return io_error("write", path,
+                    "Its directory '" + replacement.directory_ + "': " + describe(errno));
   }
   // Nobody else reads it before it has the old one's mode.
   const mode_t mode = exists ? 0600 : 0666;

@@ -16,10 +16,10 @@
 
 namespace probably::detail {
 
-class FileSource final : public ByteSource {
+class InputFile final : public ByteSource {
  public:
   // Fails with io, naming the path, also for what is no regular file.
-  static Result<FileSource> open(const std::string& path);
+  static Result<InputFile> open(const std::string& path);
 
   Result<std::size_t> read(std::span<std::byte> room) override;
   [[nodiscard]] std::optional<std::uint64_t> bytes_left() const override {
@@ -32,7 +32,7 @@ class FileSource final : public ByteSource {
   void seek(std::uint64_t offset) noexcept { offset_ = offset; }
 
  private:
-  FileSource(FileDescriptor file, std::string path, std::uint64_t size_bytes) noexcept
+  InputFile(FileDescriptor file, std::string path, std::uint64_t size_bytes) noexcept
       : file_(std::move(file)), path_(std::move(path)), size_bytes_(size_bytes) {}
 
   FileDescriptor file_;
@@ -78,9 +78,8 @@ Result<void> replace_file(const std::string& path, Write&& write) {
 
 // The result of work(source), which has to read the file to its end.
 template <class Work>
-auto from_file(const std::string& path, Work&& work)
-    -> decltype(work(std::declval<FileSource&>())) {
-  auto source = FileSource::open(path);
+auto from_file(const std::string& path, Work&& work) -> decltype(work(std::declval<InputFile&>())) {
+  auto source = InputFile::open(path);
   if (!source) return source.error();
   auto result = work(*source);
   if (!result) return result;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "endian.hpp"
 #include "text.hpp"
@@ -45,13 +46,28 @@ constexpr std::uint32_t kMaxChunkBytes = 1 << 20;
 constexpr std::uint64_t kMaxSectionBytes = std::uint64_t{1} << 57;
 
 bool all_zero(std::span<const std::byte> bytes) noexcept {
-  return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
+  // The first is, and each of the others equals the one before it.
+  return bytes.empty() || (bytes.front() == std::byte{0} &&
+                           std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
 }
 
 Error unknown(const std::string& name, const std::string& what, unsigned value,
               const std::string& known) {
   return {ErrorCode::unsupported, name + " has " + what + " " + text(value) + "; this version of " +
                                       "probably knows " + known + ". A newer one may open it."};
+}
+
+// As far as there are bytes.
+bool begins_like_magic(std::span<const std::byte> bytes) {
+  return std::ranges::equal(bytes.first(std::min(bytes.size(), kMagic.size())),
+                            std::span(kMagic).first(std::min(bytes.size(), kMagic.size())),
+                            [](std::byte a, unsigned char b) { return a == std::byte{b}; });
+}
+
+Error no_snapshot(const std::string& name) {
+  return corrupt(name,
+                 "it is no snapshot of a filter, for it begins with other bytes (files of other "
+                 "software are read by interop.hpp)");
 }
 
 }  // namespace
@@ -119,6 +135,11 @@ HeaderBytes encode(const Header& header) noexcept {
   return bytes;
 }
 
+Error too_short(std::span<const std::byte> bytes, const std::string& name) {
+  if (bytes.empty()) return corrupt(name, "it is empty");
+  return begins_like_magic(bytes) ? corrupt(name, "it ends too early") : no_snapshot(name);
+}
+
 Result<Header> decode(const HeaderBytes& bytes, const std::string& name) {
   const auto byte = [&bytes](std::size_t place) { return std::to_integer<unsigned>(bytes[place]); };
   const auto word = [&bytes](std::size_t place) {
@@ -128,10 +149,7 @@ Result<Header> decode(const HeaderBytes& bytes, const std::string& name) {
     return load_little_endian<std::uint32_t>(bytes.data() + place);
   };
 
-  if (!std::equal(kMagic.begin(), kMagic.end(), bytes.begin(),
-                  [](unsigned char a, std::byte b) { return std::byte{a} == b; })) {
-    return corrupt(name, "it is no snapshot of a filter, for it begins with other bytes");
-  }
+  if (!begins_like_magic(bytes)) return no_snapshot(name);
   // Before the checksum: a later version may keep it elsewhere.
   if (const auto version = load_little_endian<std::uint16_t>(bytes.data() + at::kVersion);
       version != kFormatVersion) {

@@ -51,6 +51,7 @@ struct Header {
   std::uint64_t created = 0;
   std::uint64_t fingerprint = 0;  // the hasher's: its seed, or the fingerprint of its secret
   SecretKey secret{};             // written only if stored
+  bool has_drawn_secret = false;  // that nobody knows; not written
   std::array<std::uint64_t, 3> params{};
   std::uint32_t chunk_bytes = kChunkBytes;
   std::vector<Section> sections;
@@ -78,6 +79,8 @@ struct Header {
 // Refuses what this version does not know, and whatever contradicts itself. `name` is for messages.
 [[nodiscard]] Result<Header> decode(const HeaderBytes& bytes, const std::string& name);
 
+// What is to be said of a file that ends within its header.
+[[nodiscard]] Error too_short(std::span<const std::byte> bytes, const std::string& name);
 [[nodiscard]] Error too_large(const std::string& name, std::uint64_t bytes, std::uint64_t limit);
 // "'a.probably' is corrupt: the checksum of its header is wrong."
 [[nodiscard]] Error corrupt(const std::string& name, const std::string& what);

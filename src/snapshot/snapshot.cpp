@@ -10,16 +10,12 @@
 
 namespace probably {
 
-using detail::Contents;
-using detail::corrupt;
 using detail::Encoding;
 using detail::Extent;
-using detail::FileSource;
 using detail::Header;
+using detail::InputFile;
 using detail::SecretState;
 using detail::Section;
-using detail::SnapshotAccess;
-using detail::text;
 
 namespace {
 
@@ -86,6 +82,13 @@ namespace detail {
 Result<void> save(ConstFilterPointer filter, ByteSink& sink, const SaveOptions& options) {
   Contents contents = contents_of(filter);
   apply_options(options, contents.header);
+  if (contents.header.has_drawn_secret && contents.header.secret_state == SecretState::withheld) {
+    return Error{
+        ErrorCode::secret,
+        "Hasher::keyed() drew this filter's secret, which nobody else has to open it with: "
+        "store it with SaveOptions::store_secret, or make the filter with "
+        "Hasher::keyed(random_secret()) and keep that."};
+  }
   return write_snapshot(contents, sink);
 }
 
@@ -128,14 +131,15 @@ Result<std::pair<MappedFile, AnyFilter>> map(std::optional<Kind> wanted, const s
   }
   if (path.find('\0') != std::string::npos) return zero_in_path();
   auto file = Storage::map_file(path);
+  if (!file && file.error().code != ErrorCode::invalid_argument) return file.error();
   if (!file) {
-    // No snapshot has such a size.
-    return file.error().code == ErrorCode::invalid_argument ? corrupt(name, "it is not complete")
-                                                            : file.error();
+    // No snapshot has such a size: reading it tells what is wrong.
+    const auto valid = probably::verify(path);
+    return valid ? corrupt(name, "it has no whole number of words") : valid.error();
   }
   const std::span words(file->words(), file->size_bytes() / sizeof(std::uint64_t));
   const auto bytes = std::as_bytes(words);
-  if (bytes.size() < kHeaderBytes) return corrupt(name, "it ends too early");
+  if (bytes.size() < kHeaderBytes) return too_short(bytes, name);
   HeaderBytes header_bytes;
   std::ranges::copy(bytes.first(kHeaderBytes), header_bytes.begin());
   const auto header = decode(header_bytes, name);
@@ -206,7 +210,7 @@ Result<void> MappedFile::verify() const {
 // --- Looking -------------------------------------------------------------------------------------
 
 Result<SnapshotInfo> peek(const std::string& path) {
-  auto source = FileSource::open(path);
+  auto source = InputFile::open(path);
   if (!source) return source.error();
   const auto header = detail::read_header(*source);
   if (!header) return header.error();

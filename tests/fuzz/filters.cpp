@@ -116,7 +116,8 @@ void check_targets(const F& filter, std::span<const Digest> digests) {
       for (std::size_t i = 0; i < digests.size(); ++i) require(out[i] == (fresh[i] != 0));
       require(inserted == expected);
       auto filled = filter.clone();
-      verbs.fill(layout, const_cast<std::uint64_t*>(filled.storage().words()), keys, prefetch);
+      verbs.fill(layout, const_cast<std::uint64_t*>(filled.storage().words()), keys, prefetch,
+                 nullptr);
       require(filled == expected);
     }
   }

@@ -1,97 +1,104 @@
-// Any bytes as a snapshot, and again with right checksums, as somebody would make them on purpose:
-// refused, or a filter that can be asked, saved and opened again.
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <span>
-#include <vector>
-
-#include "endian.hpp"
+// Any bytes as a snapshot: refused by everybody, or by nobody, and then a filter that can be asked
+// and is saved and opened again.
+#include "fuzz/snapshot_file.hpp"
 #include "probably/snapshot.hpp"
-#include "snapshot/format.hpp"
 
 namespace {
 
 using namespace probably;
-using Bytes = std::vector<std::byte>;
+using fuzz::Bytes;
+using fuzz::require;
 
-constexpr std::uint64_t kMaxBytes = 1 << 24;
+// For `secret state` 1; a file that holds a secret holds another, as a rule.
+constexpr SecretKey kSecret{};
 
-// Ends the run, naming the line that called.
-void require(bool holds, int line = __builtin_LINE()) {
-  if (holds) return;
-  std::fprintf(stderr, "The requirement at line %d does not hold.\n", line);
-  std::abort();
+// Whether this is a reason to refuse even a snapshot in which everything is right.
+bool may_refuse_valid(const Error& error, const detail::Header& header) {
+  return error.code == ErrorCode::too_large || error.code == ErrorCode::secret ||
+         (error.code == ErrorCode::unsupported && header.extent == detail::Extent::delta);
 }
 
-void put(Bytes& bytes, std::size_t at, std::uint64_t word) {
-  detail::store_little_endian(bytes.data() + at, word);
-}
+void check_filter(const AnyFilter& filter, std::span<const std::byte> bytes,
+                  const detail::Header& header) {
+  static_cast<void>(filter.contains("a key"));
+  require(filter.estimated_fpr() >= 0 && filter.estimated_fpr() <= 1);
 
-// Gives header, chunks and trailer the checksums that they should have, as far as they are there.
-void seal(Bytes& bytes) {
-  if (bytes.size() < detail::kHeaderBytes) return;
-  const auto all = std::span(bytes);
-  put(bytes, detail::kHeaderBytes - 8, detail::checksum(all.first(detail::kHeaderBytes - 8)));
-  detail::HeaderBytes head;
-  std::copy_n(bytes.begin(), head.size(), head.begin());
-  const auto header = detail::decode(head, "the input");
-  if (!header || header->trailer_bytes() > bytes.size() - detail::kHeaderBytes) return;
-  const std::size_t trailer = bytes.size() - header->trailer_bytes();
-  std::size_t at = detail::kHeaderBytes;
-  std::size_t checksum_at = trailer + 8 * header->sections.size();
-  for (const detail::Section& section : header->sections) {
-    for (std::uint64_t begin = 0; begin < section.padded_bytes(); begin += header->chunk_bytes) {
-      std::size_t size =
-          std::min<std::uint64_t>(header->chunk_bytes, section.padded_bytes() - begin);
-      if (header->encoding == detail::Encoding::sparse) {
-        if (trailer - at < 4) return;
-        size = 4 + detail::load_little_endian<std::uint32_t>(bytes.data() + at);
-      }
-      if (trailer - at < size) return;
-      put(bytes, checksum_at, detail::checksum(all.subspan(at, size)));
-      at += size;
-      checksum_at += 8;
-    }
-  }
-  put(bytes, bytes.size() - 8, detail::checksum(all.subspan(trailer, header->trailer_bytes() - 8)));
-}
-
-void try_to_open(const Bytes& bytes) {
-  BufferSource source(bytes);
-  const auto filter = open(source, {.secret = SecretKey{}, .max_bytes = kMaxBytes});
-  if (!filter) {
-    require(!filter.error().message.empty() && filter.error().message.back() == '.');
-    return;
-  }
-  static_cast<void>(filter->contains("a key"));
-  static_cast<void>(filter->approximate_size());
   BufferSink sink;
-  require(save(*filter, sink, {.store_secret = true, .sparse = true}).has_value());
-  BufferSource again(sink.bytes());
-  require(open(again).value() == *filter);
+  const bool is_sparse = header.encoding == detail::Encoding::sparse;
+  const bool has_secret = header.secret_state == detail::SecretState::stored;
+  require(save(filter, sink,
+               {.store_secret = has_secret, .sparse = is_sparse, .created = header.created})
+              .has_value());
+  if (!is_sparse && header.chunk_bytes == detail::kChunkBytes) {
+    // There is no other way to write it.
+    require(sink.bytes().size() == bytes.size() &&
+            std::memcmp(sink.bytes().data(), bytes.data(), bytes.size()) == 0);
+  } else {
+    BufferSource again(sink.bytes());
+    require(open(again, {.secret = kSecret}).value() == filter);
+  }
 }
 
-void try_to_apply(const Bytes& bytes) {
-  auto filter = BlockedBloom::create(BlockedParams{21, 8}, Hasher::xxh3(7)).value();
-  filter.insert("kept");
-  const auto before = filter.clone();
+void check_file(const Bytes& bytes, const detail::Header& header, bool is_valid,
+                const Result<AnyFilter>& opened) {
+  const fuzz::MemoryFile file(bytes);
+  const auto info = peek(file.path());
+  // Whoever reads header and trailer alone may miss what is wrong elsewhere.
+  require(info.has_value() || !is_valid);
+  const auto mapped = map(file.path(), {.secret = kSecret});
+  if (header.encoding == detail::Encoding::sparse || header.extent == detail::Extent::delta) {
+    require(!mapped);
+  } else if (opened) {
+    require(mapped && **mapped == *opened);
+  } else {
+    require(!mapped || opened.error().code == ErrorCode::too_large);
+  }
+  if (!opened) return;
+  require(info->kind == opened->kind() && info->algorithm == opened->hash_algorithm());
+  require(info->filter_bytes == opened->size_bytes() && info->file_bytes == bytes.size());
+}
+
+void check(const Bytes& bytes, const detail::Header& header) {
+  const OpenOptions options{.secret = kSecret, .max_bytes = fuzz::kLimitBytes};
+  const std::uint64_t most = fuzz::most_memory(bytes, header);
+  const auto open_from = [&](ByteSource& source) {
+    return fuzz::within(most, [&] { return open(source, options); });
+  };
+  const auto verify_from = [&](ByteSource&& source) {
+    return fuzz::within(most, [&] { return verify(source); }).has_value();
+  };
+
+  BufferSource buffer(bytes);
+  const auto opened = open_from(buffer);
+  fuzz::PiecewiseSource stream(bytes);
+  const auto streamed = open_from(stream);
+  require(opened.has_value() == streamed.has_value());
+  const bool is_valid = verify_from(BufferSource(bytes));
+  require(verify_from(fuzz::PiecewiseSource(bytes)) == is_valid);
+  if (opened) {
+    require(is_valid && *opened == *streamed);
+    check_filter(*opened, std::span(bytes).first(bytes.size() - *buffer.bytes_left()), header);
+  } else {
+    fuzz::require_sentence(opened.error());
+    require(!is_valid || may_refuse_valid(opened.error(), header));
+  }
+  // Behind the end of a snapshot nothing follows in a file.
+  if (opened && *buffer.bytes_left() != 0) {
+    const fuzz::MemoryFile file(bytes);
+    require(!open(file.path(), options) && !verify(file.path()));
+  } else {
+    check_file(bytes, header, is_valid, opened);
+  }
+}
+
+void refuse(const Bytes& bytes) {
   BufferSource source(bytes);
-  const bool is_applied = apply_delta(filter, source).has_value();
-  require(filter.contains("kept"));
-  require(is_applied || filter == before);
+  require(!open(source));
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto* const begin = reinterpret_cast<const std::byte*>(data);
-  Bytes bytes(begin, begin + size);
-  try_to_open(bytes);
-  seal(bytes);
-  try_to_open(bytes);
-  try_to_apply(bytes);
+  fuzz::for_each_snapshot(fuzz::as_input(data, size), check, refuse);
   return 0;
 }

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <functional>
@@ -258,6 +260,18 @@ TEST(Dcso, GzipIsReadAndWritten) {
   EXPECT_EQ(all.substr(0, size), plain + plain);
 }
 
+TEST(Dcso, UserDataCountsTowardTheLimit) {
+  std::string file = data("dcso_n1000_p01.bloom");
+  const std::uint64_t filter_bytes = file.size() - 48;
+  file += std::string(1000, 'x');
+  const auto read = [&file](std::uint64_t max_bytes) {
+    BufferSource source(bytes(file));
+    return code_of(read_dcso(source, {.max_bytes = max_bytes}));
+  };
+  EXPECT_EQ(read(filter_bytes + 1000), ErrorCode{});
+  EXPECT_EQ(read(filter_bytes + 999), ErrorCode::too_large);
+}
+
 // --- Parquet -------------------------------------------------------------------------------------
 
 TEST(Parquet, FiltersAreReadAndWritten) {
@@ -277,6 +291,20 @@ TEST(Parquet, FilesTellWhereTheirFiltersAre) {
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(written([&](ByteSink& sink) { return write_parquet_filter(*read, sink); }),
             data("parquet_sbbf_k.header_and_bitset.bin"));
+  // Integers of four bytes are hashed as such.
+  const auto n32 = read_parquet_file(data_path("duckdb_bloom.parquet"), "n32", 0).value();
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    const std::array<unsigned char, 4> bytes_of{static_cast<unsigned char>(i),
+                                                static_cast<unsigned char>(i >> 8), 0, 0};
+    EXPECT_TRUE(n32.contains(std::span<const unsigned char>(bytes_of)));
+  }
+  const auto type_of = [&](std::string_view column) {
+    return std::ranges::find(*filters, column, &ParquetFilter::column)->type;
+  };
+  EXPECT_EQ(type_of("k"), ParquetType::byte_array);
+  EXPECT_EQ(type_of("n32"), ParquetType::int32);
+  EXPECT_EQ(type_of("id"), ParquetType::int64);
+  EXPECT_EQ(type_of("dbl"), ParquetType::float64);
   for (const ParquetFilter& filter : *filters) {
     EXPECT_TRUE(
         read_parquet_file(data_path("duckdb_bloom.parquet"), filter.column, filter.row_group))
@@ -364,6 +392,19 @@ TEST(Redis, ChainsAreSavedLikeAnyOther) {
   EXPECT_TRUE(*again.get_if<RedisChain>() == chain);
 }
 
+// What is read can be saved and opened, and a chain that does not grow has one link.
+TEST(Redis, ChainsThatCannotHaveGrownAreRefused) {
+  auto chunks = redis_chunks("scaled_n10_p01_exp2");
+  for (std::size_t at = 16; at < 20; ++at) chunks[0][at] = 0;  // the growth
+  EXPECT_EQ(code_of(read_redis(chunks)), ErrorCode::corrupt);
+  chunks = redis_chunks("scaling_n1000_p01");
+  for (std::size_t at = 16; at < 20; ++at) chunks[0][at] = 0;
+  const auto chain = read_redis(chunks);
+  ASSERT_TRUE(chain) << chain.error().message;
+  // The one link has the whole rate.
+  EXPECT_EQ(chain->params().fpr, 0.5 * read_redis(redis_chunks("scaling_n1000_p01"))->params().fpr);
+}
+
 TEST(Redis, DamagedDumpsAreRefusedOrDoNoHarm) {
   const auto chunks = redis_chunks("scaled_n10_p01_exp2");
   for (std::size_t at = 0; at < chunks[0].size(); ++at) {
@@ -387,27 +428,30 @@ TEST(Redis, DamagedDumpsAreRefusedOrDoNoHarm) {
 
 // --- All of them ---------------------------------------------------------------------------------
 
+constexpr std::uint64_t kLimit = 1 << 28;
+
 struct Format {
   std::string name;
   std::string file;
-  std::function<ErrorCode(ByteSource&)> read;  // none if it is accepted
+  // With a limit to the memory; the code is 0 if the file is accepted.
+  std::function<ErrorCode(ByteSource&, std::uint64_t)> read;
 
   [[nodiscard]] bool is_accepted(const std::string& text) const {
     BufferSource source(bytes(text));
-    return read(source) == ErrorCode{};
+    return read(source, kLimit) == ErrorCode{};
   }
   // Of unknown length.
   [[nodiscard]] bool is_accepted_from_stream(const std::string& text) const {
     std::istringstream stream(text);
     StreamSource source(stream);
-    return read(source) == ErrorCode{};
+    return read(source, kLimit) == ErrorCode{};
   }
 };
 
 std::vector<Format> formats() {
   const auto format = [](const std::string& name, const std::string& file, auto read) {
-    return Format{name, data(file), [read](ByteSource& source) {
-                    return code_of(read(source, ReadOptions{.max_bytes = 1 << 28}));
+    return Format{name, data(file), [read](ByteSource& source, std::uint64_t max_bytes) {
+                    return code_of(read(source, ReadOptions{.max_bytes = max_bytes}));
                   }};
   };
   return {format("go", "go_bitsandblooms_v3_n1000_p01.bin", read_go),
@@ -445,7 +489,7 @@ TEST(Interop, ErrorsOfTheSourceArePassedOn) {
     for (std::size_t size = 0; size < 100; ++size) {
       const std::string begin = format.file.substr(0, size);
       FailingSource source(begin);
-      ASSERT_EQ(format.read(source), ErrorCode::io) << format.name << " " << size;
+      ASSERT_EQ(format.read(source, kLimit), ErrorCode::io) << format.name << " " << size;
     }
   }
 }
@@ -457,6 +501,50 @@ TEST(Interop, FilesThatGoOnAreRefused) {
     EXPECT_FALSE(format.is_accepted_from_stream(format.file + '\x01')) << format.name;
     EXPECT_TRUE(format.is_accepted_from_stream(format.file)) << format.name;
   }
+}
+
+// A stream that begins with some bytes and has no end.
+class EndlessSource final : public ByteSource {
+ public:
+  explicit EndlessSource(std::string begin) : begin_(std::move(begin)) {}
+  Result<std::size_t> read(std::span<std::byte> room) override {
+    for (std::byte& byte : room) {
+      byte = given_ < begin_.size() ? static_cast<std::byte>(begin_[given_]) : std::byte{};
+      ++given_;
+    }
+    // Stands for a reader that would never come back.
+    if (given_ > std::size_t{1} << 24) throw std::runtime_error("nobody stops");
+    return room.size();
+  }
+
+ private:
+  std::string begin_;
+  std::size_t given_ = 0;
+};
+
+TEST(Interop, EndlessStreamsAreLeft) {
+  const auto code = [](auto read, const std::string& begin) {
+    EndlessSource source(begin);
+    return code_of(read(source, ReadOptions{.max_bytes = 1 << 16}));
+  };
+  for (const Format& format : formats()) {
+    EndlessSource source(format.file);
+    EXPECT_NE(format.read(source, 1 << 16), ErrorCode{}) << format.name;
+  }
+  // A bitset of 2^62 bits behind the 100 that count.
+  std::string longer = data("go_bitsandblooms_v3_m100_k3_tiny.bin");
+  longer[16] = 0x40;
+  EXPECT_EQ(code(read_go, longer), ErrorCode::too_large);
+  EXPECT_EQ(code(read_go_json, "{"), ErrorCode::too_large);
+  EXPECT_EQ(code(read_guava, std::string("\x01\x07\x7f\xff\xff\xff", 6)), ErrorCode::too_large);
+  // 2^61 + 32 bytes, which in bits are 256 and more than fit into 64 bits.
+  const std::string unions("\x1c\x1c\0\0\x1c\x1c\0\0\x1c\x1c\0\0\0", 13);
+  EXPECT_EQ(
+      code(read_parquet_filter, std::string("\x15\xc0").append(7, '\x80').append("\x40") + unions),
+      ErrorCode::corrupt);
+  // A field that nobody knows, of 2^62 bytes.
+  EXPECT_EQ(code(read_parquet_filter, std::string("\x58").append(8, '\x80').append("\x40")),
+            ErrorCode::corrupt);
 }
 
 TEST(Interop, EdgeValuesDoNoHarm) {

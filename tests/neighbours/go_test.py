@@ -34,7 +34,7 @@ class GoTest(exchange.ExchangeTest):
         others = exchange.random_keys(1, 10_000)
         for bits, hashes in SIZES:
             # Enough for false positives, too few to set every bit of all but the smallest.
-            count = bits // hashes // 3
+            count = max(1, bits // hashes // 3)
             with self.subTest(bits=bits, hashes=hashes):
                 self.exchange(
                     ours,

@@ -63,6 +63,21 @@ TYPED_TEST(Deltas, BringAnOlderFilterUpToDate) {
   }
 }
 
+// A mark of another filter would leave out lines that this one needs.
+TYPED_TEST(Deltas, SinceAMarkOfAnotherFilterAreRefused) {
+  const auto params = sample_params<TypeParam>().back();
+  const auto other = filled<TypeParam>(params, 500);
+  auto filter = TypeParam::create(params).value();
+  filter.insert(DigestStream(2).take(500));
+  BufferSink sink;
+  const auto written = save_delta(filter, Mark(other), sink);
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code, ErrorCode::invalid_argument);
+  const TemporaryFile file;
+  EXPECT_FALSE(save_delta(filter, Mark(other), file.path()));
+  EXPECT_TRUE(testing::read_bytes(file.path()).empty()) << "the old file stays";
+}
+
 TYPED_TEST(Deltas, TakeWholeSnapshotsToo) {
   const auto params = sample_params<TypeParam>().back();
   const auto filter = filled<TypeParam>(params, 500);

@@ -224,6 +224,31 @@ TEST(SnapshotFiles, MayNotGoOn) {
   EXPECT_TRUE(open_bytes<BlockedBloom>(bytes));
 }
 
+TEST(SnapshotFiles, AreSourcesAndSinks) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("filter");
+  const auto filter = small_filter();
+  {
+    auto sink = FileSink::create(path).value();
+    ASSERT_TRUE(save(filter, sink));
+    EXPECT_FALSE(fs::exists(path)) << "not before it is complete";
+    ASSERT_TRUE(sink.finish());
+  }
+  auto source = FileSource::open(path).value();
+  EXPECT_EQ(source.bytes_left(), fs::file_size(path));
+  EXPECT_EQ(source.name(), "'" + path + "'");
+  EXPECT_TRUE(open<BlockedBloom>(source).value() == filter);
+  EXPECT_EQ(source.bytes_left(), 0u);
+  {
+    auto given_up = FileSink::create(path).value();
+    ASSERT_TRUE(given_up.write(std::as_bytes(std::span("no filter"))));
+  }
+  EXPECT_EQ(directory.file_count(), 1u);
+  EXPECT_TRUE(open<BlockedBloom>(path).value() == filter);
+  EXPECT_EQ(code_of(FileSource::open(directory.file("missing"))), ErrorCode::io);
+  EXPECT_EQ(code_of(FileSink::create(directory.file("missing/filter"))), ErrorCode::io);
+}
+
 TEST(SnapshotFiles, StayMappedWhenTheyAreReplaced) {
   const TemporaryDirectory directory;
   const std::string path = directory.file("filter");
@@ -282,6 +307,42 @@ TEST(SnapshotRefusals, NoOrAnotherSecret) {
   // Neither needs the secret.
   EXPECT_TRUE(peek(file.path()));
   EXPECT_TRUE(verify(file.path()));
+}
+
+// Nobody could ever open it.
+TEST(SnapshotRefusals, ASecretThatNobodyKnows) {
+  auto filter = filled<BlockedBloom>({3, 8}, 100, Hasher::keyed());
+  BufferSink sink;
+  EXPECT_EQ(code_of(save(filter, sink)), ErrorCode::secret);
+  EXPECT_EQ(code_of(save(filter.clone(), sink)), ErrorCode::secret);
+  EXPECT_TRUE(sink.bytes().empty());
+  EXPECT_TRUE(open_bytes<BlockedBloom>(bytes_of(filter, {.store_secret = true})).value() == filter);
+  const SecretKey secret = random_secret();
+  EXPECT_NE(secret, random_secret());
+  filter = filled<BlockedBloom>({3, 8}, 100, Hasher::keyed(secret));
+  EXPECT_TRUE(open_bytes<BlockedBloom>(bytes_of(filter), {.secret = secret}).value() == filter);
+}
+
+// Whoever takes another's file for a snapshot is told so, and not that it is damaged.
+TEST(SnapshotRefusals, FilesOfOthers) {
+  const auto expect_said = [](std::size_t size, std::string_view words) {
+    std::vector<std::byte> bytes(size, std::byte{'x'});
+    const TemporaryFile file(bytes);
+    for (const Error& error : {open(file.path()).error(), verify(file.path()).error(),
+                               peek(file.path()).error(), open_bytes<Bloom>(bytes).error()}) {
+      EXPECT_EQ(error.code, ErrorCode::corrupt);
+      EXPECT_NE(error.message.find(words), std::string::npos) << error.message;
+    }
+    const auto mapped = map(file.path());
+    EXPECT_EQ(code_of(mapped), map_error(ErrorCode::corrupt));
+    if constexpr (testing::kCanMap) {
+      EXPECT_NE(mapped.error().message.find(words), std::string::npos) << mapped.error().message;
+    }
+  };
+  expect_said(0, "is empty");
+  for (const std::size_t size : {1u, 7u, 8u, 1000u, 1001u, 4096u, 9000u}) {
+    expect_said(size, "no snapshot of a filter");
+  }
 }
 
 TEST(SnapshotRefusals, ASinkThatFails) {

@@ -377,7 +377,7 @@ TEST(Kernels, RaiseNoFloatingPointException) {
     for (const detail::Kernels* kernels : detail::supported_kernels()) {
       const detail::KeySource source{std::span<const Digest>(digests)};
       kernels->blocked.insert(layout, words, source, true, nullptr);
-      kernels->blocked.fill(layout, words, source, true);
+      kernels->blocked.fill(layout, words, source, true, nullptr);
       kernels->blocked.contains(layout, words, source, true, answers.span().data());
       EXPECT_EQ(raised(), 0) << kernels->name << ' ' << slices;
     }

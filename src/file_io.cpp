@@ -5,6 +5,24 @@
 
 namespace probably {
 
+struct FileSource::State {
+  detail::InputFile file;
+};
+
+FileSource::FileSource(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
+FileSource::FileSource(FileSource&& other) noexcept = default;
+FileSource::~FileSource() = default;
+
+Result<FileSource> FileSource::open(const std::string& path) {
+  auto file = detail::InputFile::open(path);
+  if (!file) return file.error();
+  return FileSource(std::make_unique<State>(State{*std::move(file)}));
+}
+
+Result<std::size_t> FileSource::read(std::span<std::byte> room) { return state_->file.read(room); }
+std::optional<std::uint64_t> FileSource::bytes_left() const { return state_->file.bytes_left(); }
+std::string FileSource::name() const { return state_->file.name(); }
+
 struct FileSink::State {
   detail::ReplacementFile file;
 };
@@ -20,7 +38,6 @@ Result<FileSink> FileSink::create(const std::string& path) {
 }
 
 Result<void> FileSink::write(std::span<const std::byte> bytes) { return state_->file.write(bytes); }
-
 Result<void> FileSink::finish() { return state_->file.commit(); }
 
 }  // namespace probably

@@ -1,0 +1,48 @@
+#include "insertion.hpp"
+
+#include <fmt/format.h>
+
+#include "units.hpp"
+
+namespace probably::cli {
+
+Insertion::Insertion(AnyFilter& filter, const InputOptions& options, double fpr, bool is_strict,
+                     const StopFlag& stop)
+    : filter_(filter),
+      options_(options),
+      stop_(stop),
+      reader_(options),
+      input_(options.files, reader_.format(), stop),
+      watch_(filter, fpr, is_strict),
+      progress_(options.is_quiet, options.shows_progress) {
+  pipeline_.source([this](Batch& batch) { return input_.next(batch.block); });
+  pipeline_.in_parallel([this](Batch& batch) { reader_.prepare(batch, filter_); });
+  pipeline_.in_order([this](Batch& batch) { insert(batch); });
+}
+
+void Insertion::insert(Batch& batch) {
+  const std::uint64_t fresh = filter_.insert_alone(batch.digests, batch.answers.span());
+  records_ += batch.records.size();
+  fresh_ += fresh;
+  keyless_ += RecordReader::keyless(batch);
+  watch_.add(fresh);
+  if (!progress_.is_due()) return;
+  progress_.show(
+      {records_, input_.bytes_read(), input_.total_bytes(), watch_.fill(), watch_.fpr()});
+}
+
+void Insertion::run() {
+  pipeline_.run(thread_count(options_.threads));
+  progress_.clear();
+}
+
+std::string Insertion::summary() const {
+  std::string text =
+      fmt::format("{}{} records in {}: {} first seen, {} repeated",
+                  stop_ ? "interrupted after " : "", show_count(records_),
+                  show_seconds(progress_.seconds()), show_count(fresh_), show_count(repeated()));
+  if (keyless_ != 0) text += fmt::format(", {} without the key", show_count(keyless_));
+  return text + ".";
+}
+
+}  // namespace probably::cli

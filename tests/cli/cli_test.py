@@ -1,0 +1,395 @@
+"""The program itself: what it prints, what it says on standard error, and its exit code.
+
+    cli_test.py PROGRAM DATA_DIRECTORY
+"""
+
+import collections
+import gzip
+import os
+import pathlib
+import random
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM = pathlib.Path(sys.argv[1]).resolve()
+DATA = pathlib.Path(sys.argv[2]).resolve()
+
+Result = collections.namedtuple("Result", "code out err")
+
+
+class CliTest(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(self.temporary.cleanup)
+        self.directory = pathlib.Path(self.temporary.name)
+
+    def run_program(self, *arguments, stdin=b"", **options):
+        done = subprocess.run(
+            [PROGRAM, *map(str, arguments)],
+            input=stdin,
+            stdout=options.pop("stdout", subprocess.PIPE),
+            stderr=subprocess.PIPE,
+            cwd=self.directory,
+            timeout=120,
+            check=False,
+            **options,
+        )
+        return Result(done.returncode, done.stdout, done.stderr.decode())
+
+    def expect(self, result, code=0, out=None, err=None):
+        self.assertEqual(result.code, code, result.err)
+        if out is not None:
+            self.assertTrue(result.out == out, (result.out[:200], out[:200]))
+        if err is not None:
+            self.assertIn(err, result.err)
+        return result
+
+    def file(self, name, content):
+        path = self.directory / name
+        path.write_bytes(content)
+        return path
+
+    def build(self, name, keys, *arguments):
+        path = self.directory / name
+        self.expect(self.run_program("build", "-q", "-o", path, *arguments, stdin=keys))
+        return path
+
+
+def first_seen(lines):
+    return b"".join(line + b"\n" for line in dict.fromkeys(lines))
+
+
+class DedupTest(CliTest):
+    def test_passes_each_line_once(self):
+        result = self.run_program("dedup", stdin=b"a\nb\na\nc\nb\n")
+        self.expect(result, 0, b"a\nb\nc\n", "5 records")
+        self.assertIn("3 first seen, 2 repeated", result.err)
+
+    def test_quiet_says_nothing(self):
+        self.assertEqual(self.run_program("dedup", "-q", stdin=b"a\n").err, "")
+
+    def test_repeated_and_count(self):
+        text = b"a\nb\na\nc\nb\nb\n"
+        self.expect(self.run_program("dedup", "--repeated", stdin=text), 0, b"a\nb\nb\n")
+        self.expect(self.run_program("dedup", "--count", stdin=text), 0, b"3\n")
+        self.expect(self.run_program("dedup", "--count", "--repeated", stdin=text), 0, b"3\n")
+
+    def test_any_bytes(self):
+        for text, out in [
+            (b"", b""),
+            (b"\n", b"\n"),
+            (b"\n\n", b"\n"),
+            (b"no end", b"no end\n"),
+            (b"a\nno end", b"a\nno end\n"),
+            (b"a\r\na\n", b"a\r\na\n"),
+            (b"a\0b\na\0b\na\n", b"a\0b\na\n"),
+            (bytes(range(256)) * 2, None),
+        ]:
+            with self.subTest(text=text):
+                expected = out if out is not None else first_seen(text.split(b"\n"))
+                self.expect(self.run_program("dedup", stdin=text), 0, expected)
+
+    def test_zero_ends(self):
+        self.expect(self.run_program("dedup", "-z", stdin=b"a\nb\0c\0a\nb\0c"), 0, b"a\nb\0c\0")
+
+    def test_long_lines(self):
+        for size in (65_535, 65_536, 262_143, 262_144, 262_145, 3_000_000):
+            line = b"x" * size
+            text = b"\n".join([line, b"y", line, line + b"z", b"y"])
+            with self.subTest(size=size):
+                expected = b"\n".join([line, b"y", line + b"z"]) + b"\n"
+                self.expect(self.run_program("dedup", stdin=text), 0, expected)
+
+    def test_a_line_of_100_megabytes(self):
+        line = b"x" * 100_000_000
+        self.expect(self.run_program("dedup", "-q", stdin=line + b"\n" + line), 0, line + b"\n")
+
+    def test_output_does_not_depend_on_threads(self):
+        source = random.Random(1)
+        lines = [b"%d" % source.randrange(200_000) for _ in range(400_000)]
+        text = b"\n".join(lines)
+        for arguments in ([], ["--keys", "50k", "--fpr", "10%"]):
+            results = [
+                self.expect(self.run_program("dedup", *arguments, "--threads", n, stdin=text)).out
+                for n in (1, 2, 5)
+            ]
+            self.assertTrue(results[0] == results[1] == results[2])
+            # Few of the lines are lost, and none comes twice.
+            passed = results[0].splitlines()
+            self.assertEqual(len(passed), len(set(passed)))
+            exact = len(set(lines))
+            self.assertLessEqual(len(passed), exact)
+            if not arguments:
+                self.assertGreaterEqual(len(passed), exact * 0.998)
+
+    def test_files_in_their_order(self):
+        self.file("one", b"a\nb")
+        self.file("two", b"b\nc\n")
+        with gzip.open(self.directory / "three.gz", "wb") as packed:
+            packed.write(b"c\nd\n")
+        self.expect(self.run_program("dedup", "one", "two", "three.gz"), 0, b"a\nb\nc\nd\n")
+        self.expect(self.run_program("dedup", "two", "-", stdin=b"a\nb\n"), 0, b"b\nc\na\n")
+
+    def test_zstd(self):
+        packed = subprocess.run(["zstd", "-q"], input=b"a\nb\na\n", stdout=subprocess.PIPE, check=True)
+        self.file("packed", packed.stdout)
+        self.expect(self.run_program("dedup", "packed"), 0, b"a\nb\n")
+        self.file("half", packed.stdout[:-3])
+        self.expect(self.run_program("dedup", "half"), 2, err="ends too early")
+
+    def test_keys_of_records(self):
+        self.expect(
+            self.run_program("dedup", "--key", 2, stdin=b"1\tx\n2\ty\n3\tx\nshort\n"),
+            0,
+            b"1\tx\n2\ty\nshort\n",
+            "1 without the key",
+        )
+        self.expect(
+            self.run_program("dedup", "--key", 1, "-d", ";", stdin=b"a;1\na;2\nb;1\n"), 0, b"a;1\nb;1\n"
+        )
+        csv = b'id,name\n1,"Smith, ""J""\nJr"\n2,"Smith, ""J""\nJr"\n3,Smith\n'
+        self.expect(
+            self.run_program("dedup", "--csv", "--key", 2, stdin=csv),
+            0,
+            b'id,name\n1,"Smith, ""J""\nJr"\n3,Smith\n',
+        )
+        lines = (
+            b'{"user":{"id":7},"n":1}\n{"n":2,"user":{"id": 7}}\n{"user":{"id":"caf\\u00e9"}}\n'
+            + '{"user":{"id":"café"}}\n'.encode()
+            + b"not json\n"
+        )
+        self.expect(
+            self.run_program("dedup", "--key", "/user/id", stdin=lines),
+            0,
+            b'{"user":{"id":7},"n":1}\n{"user":{"id":"caf\\u00e9"}}\nnot json\n',
+        )
+
+    def test_state_continues(self):
+        self.expect(self.run_program("dedup", "--state", "seen", stdin=b"a\nb\n"), 0, b"a\nb\n")
+        self.expect(self.run_program("dedup", "--state", "seen", stdin=b"b\nc\n"), 0, b"c\n")
+        result = self.run_program("dedup", "--state", "seen", "--keys", "10", stdin=b"d\n")
+        self.expect(result, 2, b"", "leave out --keys")
+        self.expect(self.run_program("dedup", "--state", "seen", stdin=b"d\n"), 0, b"d\n")
+
+    def test_a_damaged_state_is_refused(self):
+        self.expect(self.run_program("dedup", "--state", "seen", stdin=b"a\n"))
+        state = bytearray((self.directory / "seen").read_bytes())
+        state[5000] ^= 1
+        (self.directory / "seen").write_bytes(state)
+        self.expect(self.run_program("dedup", "--state", "seen", stdin=b"b\n"), 2, b"", "checksum")
+        self.assertEqual((self.directory / "seen").read_bytes(), state)
+
+    def test_a_full_disk_is_an_error_and_leaves_the_state(self):
+        self.expect(self.run_program("dedup", "--state", "seen", stdin=b"a\n"))
+        before = (self.directory / "seen").read_bytes()
+        with open("/dev/full", "wb") as full:
+            result = self.run_program("dedup", "--state", "seen", stdin=b"b\n", stdout=full)
+        self.expect(result, 2, err="Cannot write to standard output: No space left on device.")
+        self.assertEqual((self.directory / "seen").read_bytes(), before)
+
+    def test_a_closed_output_is_an_error(self):
+        done = subprocess.run(
+            ["sh", "-c", 'exec "$0" dedup >&-', str(PROGRAM)],
+            input=b"a\n",
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"Cannot write to standard output", done.stderr)
+
+    def test_a_reader_that_leaves_ends_it_quietly(self):
+        text = self.file("many", b"".join(b"%d\n" % i for i in range(300_000)))
+        done = subprocess.run(
+            ["bash", "-c", '"$0" dedup "$1" | head -n 1; echo ${PIPESTATUS[0]}', PROGRAM, text],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+        self.assertEqual(done.stdout, b"0\n141\n")
+        self.assertEqual(done.stderr, b"")
+
+    def test_lines_come_out_at_once(self):
+        with subprocess.Popen(
+            [PROGRAM, "dedup", "-q"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+        ) as process:
+            for line in (b"a\n", b"b\n"):
+                process.stdin.write(line)
+                self.assertEqual(process.stdout.read(2), line)
+            process.stdin.close()
+            self.assertEqual(process.wait(timeout=10), 0)
+
+    def test_ctrl_c_saves_the_state(self):
+        with subprocess.Popen(
+            [PROGRAM, "dedup", "--state", "seen"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            cwd=self.directory,
+        ) as process:
+            process.stdin.write(b"a\nb\n")
+            self.assertEqual(process.stdout.read(2), b"a\n")
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(timeout=10), 130)
+            self.assertIn(b"interrupted after 2 records", process.stderr.read())
+            process.stdin.close()
+        self.expect(self.run_program("dedup", "--state", "seen", stdin=b"a\nc\n"), 0, b"c\n")
+
+    def test_killed_at_any_moment_the_state_is_whole(self):
+        self.expect(self.run_program("dedup", "--state", "seen", stdin=b"old\n"))
+        text = self.file("many", b"".join(b"%d\n" % i for i in range(200_000)))
+        for moment in range(20):
+            with subprocess.Popen(
+                [PROGRAM, "dedup", "-q", "--state", "seen", text], stdout=subprocess.DEVNULL, cwd=self.directory
+            ) as process:
+                time.sleep(0.004 * moment)
+                process.kill()
+            self.expect(self.run_program("verify", "-q", "seen"))
+            self.expect(self.run_program("check", "--silent", "seen", stdin=b"old\n"), 0)
+
+    def test_a_full_filter_is_said(self):
+        text = b"".join(b"%d\n" % i for i in range(3_000))
+        result = self.run_program("dedup", "--keys", "1000", stdin=text)
+        self.expect(result, 0)
+        self.assertEqual(result.err.count("The filter is full"), 1)
+        self.expect(self.run_program("dedup", "--keys", "1000", "--strict", stdin=text), 2, err="is full")
+
+    def test_memory_is_that_of_the_plan(self):
+        text = self.file("many", b"".join(b"%019d\n" % i for i in range(1_000_000)))
+        command = [PROGRAM, "dedup", "-q", "--count", "--keys", "1M", text]
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+        self.assertEqual(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout[:3], b"999")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+        self.assertLess(max(before, after), 64 * 1024)
+
+
+class MembersTest(CliTest):
+    def test_build_and_check(self):
+        known = self.build("known", b"a\nb\nc\n", "--keys", "1000", "--fpr", "1e-6")
+        self.expect(self.run_program("check", known, stdin=b"a\nx\nc\n"), 0, b"a\nc\n", "2 of 3 records")
+        self.expect(self.run_program("check", "-v", known, stdin=b"a\nx\nc\n"), 0, b"x\n")
+        self.expect(self.run_program("check", "-c", known, stdin=b"a\nx\nc\n"), 0, b"2\n")
+        self.expect(self.run_program("check", known, stdin=b"x\n"), 1, b"")
+        self.expect(self.run_program("check", known, stdin=b""), 1, b"")
+        self.expect(self.run_program("check", "--silent", known, stdin=b"x\na\n"), 0, b"", "")
+        self.expect(self.run_program("check", "--silent", known, stdin=b"x\n"), 1, b"", "")
+
+    def test_add(self):
+        known = self.build("known", b"a\n", "--keys", "1000", "--fpr", "1e-6")
+        self.expect(self.run_program("add", known, stdin=b"b\na\n"), 0, b"", "1 first seen, 1 repeated")
+        self.expect(self.run_program("check", "-c", known, stdin=b"a\nb\nc\n"), 0, b"2\n")
+
+    def test_foreign_files(self):
+        keys = b"".join(b"key-%06d\n" % i for i in range(1_000))
+        for name in (
+            "go_bitsandblooms_v3_n1000_p01.bin",
+            "go_bitsandblooms_v3_n1000_p01.json",
+            "guava31_mitz64_utf8_n1000_p01.bin",
+            "dcso_n1000_p01.bloom",
+            "parquet_sbbf_k.header_and_bitset.bin",
+        ):
+            with self.subTest(name=name):
+                source = DATA / "interop" / name
+                self.expect(self.run_program("check", "-c", source, stdin=keys), 0, b"1000\n")
+                copy = self.file("copy", source.read_bytes())
+                self.expect(self.run_program("add", "-q", copy, stdin=b""))
+                self.assertEqual(copy.read_bytes(), source.read_bytes(), "nothing new, nothing changed")
+                self.expect(self.run_program("add", "-q", copy, stdin=b"one more\n"))
+                self.expect(self.run_program("check", "-c", copy, stdin=b"one more\n"), 0, b"1\n")
+                self.expect(self.run_program("convert", source, "snapshot"))
+                self.expect(self.run_program("check", "-c", "snapshot", stdin=keys), 0, b"1000\n")
+
+    def test_secrets(self):
+        self.file("secret", b"0123456789abcdef")
+        self.file("other", b"00112233445566778899aabbccddeeff\n")
+        self.file("none", b"short")
+        known = self.build("known", b"a\n", "--keys", "10", "--secret", "secret")
+        self.expect(self.run_program("check", "--secret", "secret", known, stdin=b"a\n"), 0, b"a\n")
+        self.expect(self.run_program("check", known, stdin=b"a\n"), 2, err="give the secret")
+        self.expect(self.run_program("check", "--secret", "other", known, stdin=b"a\n"), 2, err="another secret")
+        self.expect(self.run_program("check", "--secret", "none", known, stdin=b"a\n"), 2, err="32 hexadecimal")
+        stored = self.build("stored", b"a\n", "--keys", "10", "--secret", "secret", "--store-secret")
+        self.expect(self.run_program("add", "-q", stored, stdin=b"b\n"))
+        self.expect(self.run_program("check", stored, stdin=b"b\n"), 0, b"b\n")
+
+    def test_merge_and_diff(self):
+        one = self.build("one", b"a\nb\n", "--keys", "1000", "--fpr", "1e-6")
+        two = self.build("two", b"b\nc\n", "--keys", "1000", "--fpr", "1e-6")
+        other = self.build("other", b"c\n", "--keys", "2000")
+        self.expect(self.run_program("merge", "-o", "all", one, two))
+        self.expect(self.run_program("check", "-c", "all", stdin=b"a\nb\nc\nd\n"), 0, b"3\n")
+        self.expect(self.run_program("merge", "-o", "all", one, other), 2, err="cannot be merged")
+        self.expect(self.run_program("diff", one, one), 0, b"The filters are equal, bit for bit.\n")
+        result = self.expect(self.run_program("diff", one, two), 1)
+        self.assertIn(b"only in the first    about 1\n", result.out)
+        self.expect(self.run_program("diff", one, other), 2, err="cannot be compared")
+
+
+class TroubleTest(CliTest):
+    def test_files_that_cannot_be_read(self):
+        self.file("there", b"a\n")
+        (self.directory / "directory").mkdir()
+        for path, why in (("missing", "No such file"), ("directory", "Is a directory")):
+            # Before anything is done.
+            self.expect(self.run_program("dedup", "there", path), 2, b"", f"'{path}': {why}")
+            self.expect(self.run_program("check", path, "there"), 2, b"", path)
+        if os.geteuid() != 0:
+            self.file("secret", b"a\n").chmod(0)
+            self.expect(self.run_program("dedup", "secret"), 2, b"", "Permission denied")
+
+    def test_read_errors(self):
+        # Reading one's own memory at address 0 fails with EIO.
+        self.expect(self.run_program("dedup", "/proc/self/mem"), 2, b"", "Input/output error")
+
+    def test_files_that_are_no_filters(self):
+        self.file("text", b"hello\n")
+        self.file("empty", b"")
+        for name in ("text", "empty"):
+            self.expect(self.run_program("check", name, stdin=b"a\n"), 2, b"", "holds no filter")
+        self.expect(self.run_program("check", DATA / "interop/duckdb_bloom.parquet", stdin=b""), 2, b"", "--column")
+
+    def test_numbers(self):
+        for option, value in (
+            ("--keys", "0"),
+            ("--keys", "-1"),
+            ("--keys", "many"),
+            ("--keys", "1e30"),
+            ("--keys", "99999999999999999999"),
+            ("--fpr", "0"),
+            ("--fpr", "1"),
+            ("--fpr", "1.5"),
+            ("--fpr", "nan"),
+            ("--fpr", "1 in 0"),
+            ("--memory", "64 apples"),
+            ("--memory", "10EiB"),
+            ("--threads", "0"),
+            ("--kind", "cuckoo"),
+            ("--key", "x"),
+            ("--delimiter", "ab"),
+        ):
+            with self.subTest(option=option, value=value):
+                result = self.expect(self.run_program("dedup", f"{option}={value}", stdin=b"a\n"), 2, b"")
+                self.assertTrue(result.err.startswith("probably: "), result.err)
+        self.expect(self.run_program("dedup", "--keys", "1e15", stdin=b"a\n"), 2, b"", "memory")
+
+    def test_words_that_nobody_knows(self):
+        self.expect(self.run_program("dedpu"), 2, b"", "Did you mean dedup?")
+        self.expect(self.run_program("dedup", "--stat", "x"), 2, b"", "Did you mean --state?")
+        self.expect(self.run_program("info"), 2, b"", "See probably info --help.")
+
+    def test_help(self):
+        self.expect(self.run_program("--version"), 0)
+        everything = self.expect(self.run_program("--help"), 0).out.decode()
+        for command in ("dedup", "build", "add", "check", "info", "verify", "merge", "diff", "convert"):
+            self.assertIn(command, everything)
+            text = self.expect(self.run_program(command, "--help"), 0).out.decode()
+            self.assertIn(f"probably {command} ", text, "an example")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
