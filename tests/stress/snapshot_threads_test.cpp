@@ -92,6 +92,7 @@ TEST_P(AnySnapshotThreads, SnapshotsAndDeltasHaveWhatWasInsertedBefore) {
       ASSERT_TRUE(some.contains(key)) << key;
     }
   };
+  Mark last(filter);  // of the bits that the replica has
   // Last, so that it ends first.
   const std::jthread inserting([&](const std::stop_token& stop) {
     for (std::uint64_t key = 0; !stop.stop_requested(); ++key) {
@@ -99,7 +100,6 @@ TEST_P(AnySnapshotThreads, SnapshotsAndDeltasHaveWhatWasInsertedBefore) {
       inserted.store(key + 1, std::memory_order_release);
     }
   });
-  Mark last(filter);
   for (std::uint64_t round = 0; round < 5; ++round) {
     while (inserted.load(std::memory_order_acquire) < round * kKeys / 4) std::this_thread::yield();
     const std::uint64_t before = inserted.load(std::memory_order_acquire);
