@@ -258,7 +258,8 @@ def snapshots(records: Records) -> list[str]:
     blocks += [
         text.paragraph(
             "A `blocked` filter, saved, opened and mapped, beside a plain file of the same bytes that is",
-            "replaced as `save` does it (written beside, synced, renamed), or read into new memory. Files are in the page cache when they are read.",
+            "replaced as `save` does it (written beside, synced, renamed), or read into new memory. Files are",
+            "in the page cache when they are read.",
             "Of `open` and `map`, the first answer is part of the time. Resident: the memory that the",
             "process then has more than before; that of a mapping is the page cache's.",
         ),

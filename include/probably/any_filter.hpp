@@ -110,7 +110,8 @@ class AnyFilter {
   std::uint64_t insert(const B& keys, std::span<bool> was_new) noexcept {
     return visit([&](auto& filter) { return filter.insert(keys, was_new); });
   }
-  // The same while no other call on this filter may run: most kinds are then faster.
+  // The same while no other call on this filter may run: blocked, split_block and scalable filters
+  // are then faster.
   template <Batch B>
   std::uint64_t insert_alone(const B& keys) noexcept {
     return visit([&](auto& filter) { return filter.insert_alone(keys); });

@@ -1,6 +1,8 @@
 // bits-and-blooms/bloom v3: u64 m, u64 k, then the bitset: u64 bits, and the words. All of it
 // highest byte first. JSON has m and k as numbers, and the bitset in base64url.
+#include <algorithm>
 #include <charconv>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -115,7 +117,8 @@ Result<void> write_go(const GoBloom& filter, ByteSink& sink) {
 
 Result<GoBloom> read_go_json(ByteSource& source, const ReadOptions& options) {
   // Base64 takes four characters for three bytes.
-  const auto bytes_of_text = read_to_end(source, options.max_bytes * 2);
+  const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  const auto bytes_of_text = read_to_end(source, std::min(options.max_bytes, most / 2) * 2);
   if (!bytes_of_text) return bytes_of_text.error();
   const std::string_view text(reinterpret_cast<const char*>(bytes_of_text->data()),
                               bytes_of_text->size());

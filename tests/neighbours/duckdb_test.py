@@ -7,7 +7,6 @@ import random
 import shutil
 import struct
 import subprocess
-import sys
 
 import exchange
 
@@ -33,16 +32,10 @@ def install():
     shutil.copy(manifest, ".")
     # Without a lock file: npm refuses one that does not name the binaries of every platform.
     options = ["--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts"]
-    done = subprocess.run(
+    exchange.build(
         [NPM, "install", *options],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
+        complaint="This test downloads DuckDB from npm, which did not work",
     )
-    if done.returncode != 0:
-        sys.exit(f"This test downloads DuckDB from npm, which did not work:\n{done.stdout}")
     shutil.copy(manifest, stamp)
 
 

@@ -196,17 +196,20 @@ def need_program(name, package):
     return need(shutil.which(name), package)
 
 
-def build(command, **environment):
+def build(command, *, complaint=None, **environment):
+    """Runs a command that prepares the test; the test fails with it, with these words or the command itself."""
     done = subprocess.run(
         [str(part) for part in command],
         env=environment or None,
+        stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
     )
     if done.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))}\nfailed:\n{done.stdout}")
+        complaint = complaint or f"{' '.join(map(str, command))}\nfailed"
+        sys.exit(f"{complaint}:\n{done.stdout}")
 
 
 def arguments():

@@ -6,10 +6,10 @@
 
 #include <ostream>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "probably/any_filter.hpp"
+#include "snapshot/contents.hpp"
 
 namespace probably {
 
@@ -20,15 +20,7 @@ namespace testing {
 
 // An empty filter for the plan.
 inline AnyFilter make_filter(Kind kind, const Plan& plan = {.keys = 1000, .fpr = 0.01}) {
-  std::vector<AnyFilter> made;
-  const auto make = [&]<class F>(const F*) {
-    if (kind_of<F> == kind) made.emplace_back(F::create(plan).value());
-  };
-  std::apply([&](auto... filter) { (make(filter), ...); },
-             []<class... F>(const std::tuple<F...>*) {
-               return std::tuple<const F*...>{};
-             }(static_cast<const AllFilters*>(nullptr)));
-  return std::move(made.at(0));
+  return detail::with_kind(kind, [&]<class F>() { return AnyFilter(F::create(plan).value()); });
 }
 
 inline std::vector<Kind> all_kinds() {
