@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <array>
 #include <functional>
-#include <numeric>
-#include <string_view>
+#include <string>
 #include <utility>
 
+#include "advice.hpp"
+#include "completion.hpp"
+#include "manual.hpp"
 #include "probably/version.hpp"
 #include "trouble.hpp"
 #include "units.hpp"
@@ -20,6 +20,7 @@ namespace {
 constexpr const char* kInputGroup = "Input";
 constexpr const char* kFilterGroup = "Filter";
 constexpr const char* kOutputGroup = "Output";
+constexpr const char* kGrowthGroup = "Growth";
 
 // --- Values --------------------------------------------------------------------------------------
 
@@ -111,72 +112,6 @@ void add_new_filter(CLI::App& app, NewFilterOptions& options) {
       ->group(kFilterGroup);
 }
 
-// --- Advice --------------------------------------------------------------------------------------
-
-// How many letters have to be changed, added, removed or swapped with their neighbour.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> older(b.size() + 1);
-  std::vector<std::size_t> old(b.size() + 1);
-  std::iota(old.begin(), old.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::vector<std::size_t> row(b.size() + 1, i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({old[j] + 1, row[j - 1] + 1, old[j - 1] + (a[i - 1] != b[j - 1])});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-        row[j] = std::min(row[j], older[j - 2] + 1);
-      }
-    }
-    older = std::exchange(old, std::move(row));
-  }
-  return old.back();
-}
-
-std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
-  const auto nearest = std::ranges::min_element(
-      known, {}, [word](const std::string& each) { return distance(word, each); });
-  if (nearest == known.end() ||
-      distance(word, *nearest) > std::max<std::size_t>(2, word.size() / 3)) {
-    return "";
-  }
-  return fmt::format(" Did you mean {}?", *nearest);
-}
-
-std::vector<std::string> names_of_options(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::Option* const option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
-  }
-  return names;
-}
-
-std::vector<std::string> names_of_commands(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* const command : app.get_subcommands({}))
-    names.push_back(command->get_name());
-  return names;
-}
-
-// What the arguments name that nobody knows.
-std::string unknown_word(const CLI::App& app, const std::vector<std::string>& arguments) {
-  const auto commands = app.get_subcommands();
-  const CLI::App& command = commands.empty() ? app : *commands.front();
-  const auto options = names_of_options(command);
-  for (const std::string& argument : arguments) {
-    if (commands.empty() && !argument.starts_with("-")) {
-      return fmt::format("There is no command '{}'.{}", argument,
-                         did_you_mean(argument, names_of_commands(app)));
-    }
-    const std::string option = argument.substr(0, argument.find('='));
-    if (option.size() > 1 && option.starts_with("-") && option != "--" &&
-        std::ranges::find(options, option.starts_with("--") ? option : option.substr(0, 2)) ==
-            options.end()) {
-      return fmt::format("There is no option {}.{}", option, did_you_mean(option, options));
-    }
-  }
-  return "";
-}
-
 // --- The commands --------------------------------------------------------------------------------
 
 // All commands and their options. What is parsed goes into the members, and the last command that
@@ -199,6 +134,11 @@ class CommandLine {
     add_merge();
     add_diff();
     add_convert();
+    add_plan();
+    add_bench();
+    add_demo();
+    add_completion();
+    add_manual();
     app_.footer("probably COMMAND --help tells more, with examples.");
   }
 
@@ -398,6 +338,76 @@ class CommandLine {
     returns(app, convert_);
   }
 
+  void add_plan() {
+    CLI::App& app =
+        add_command("plan", "Solve for keys, rate or memory, and compare all kinds of filters",
+                    "  probably plan --keys 10M --fpr 0.1%             # how much memory?\n"
+                    "  probably plan --keys 10M --memory 16MiB         # which rate?\n"
+                    "  probably plan --memory 1GiB --fpr '1 in 10,000' # how many keys?\n"
+                    "  probably plan --keys 10M --fpr 1% --growth 40% --for 3y --headroom 20%\n"
+                    "  probably plan --keys 10M --fpr 1% --svg plan.svg\n");
+    add_parsed(app, "-n,--keys", plan_.keys, parse_count, "COUNT",
+               "Distinct keys, for example 10M");
+    add_parsed(app, "-p,--fpr", plan_.fpr, parse_rate, "RATE",
+               "Share of absent keys that may be taken for known: 0.1%, 1e-3, '1 in 1,000'");
+    add_parsed(app, "-m,--memory", plan_.bytes, parse_bytes, "BYTES",
+               "Memory to use, for example 64MiB");
+    add_parsed(app, "--kind", plan_.kind, parse_kind, "KIND",
+               "The kind that the command at the end makes (default: blocked)");
+    add_parsed(app, "--growth", plan_.yearly_growth, parse_share, "SHARE",
+               "How much the number of keys grows in a year, for example 40%")
+        ->group(kGrowthGroup);
+    add_parsed(app, "--for", plan_.days, parse_days, "TIME",
+               "How long the filter shall last, for example 18 months (default: 1y)")
+        ->group(kGrowthGroup);
+    add_parsed(app, "--headroom", plan_.headroom, parse_share, "SHARE",
+               "Room to keep free beyond that, for example 20%")
+        ->group(kGrowthGroup);
+    app.add_option("--svg", plan_.svg, "Draw the rate against the memory into this file")
+        ->type_name("FILE")
+        ->group(kOutputGroup);
+    app.add_flag("--json", plan_.as_json, "As a JSON object")->group(kOutputGroup);
+    returns(app, plan_);
+  }
+
+  void add_bench() {
+    CLI::App& app =
+        add_command("bench", "Measure filters on this machine, beside one random memory read",
+                    "  probably bench\n"
+                    "  probably bench --keys 100M --fpr 0.01% --kind split_block\n");
+    add_parsed(app, "-n,--keys", bench_.keys, parse_count, "COUNT",
+               "Keys in each filter (default: 10M)");
+    add_parsed(app, "-p,--fpr", bench_.fpr, parse_rate, "RATE", "Planned rate (default: 1%)");
+    add_parsed(app, "--kind", bench_.kind, parse_kind, "KIND", "Measure only this kind");
+    app.add_flag("--json", bench_.as_json, "As a JSON object");
+    returns(app, bench_);
+  }
+
+  void add_demo() {
+    CLI::App& app = add_command("demo", "Watch 15 bits at work: type words, see bits light up",
+                                "  probably demo\n"
+                                "  printf 'cat\\ndog\\n?cow\\n' | probably demo\n");
+    returns(app, demo_);
+  }
+
+  void add_completion() {
+    CLI::App& app = add_command(
+        "completion", "Print what a shell needs to complete commands and options",
+        "  probably completion bash > ~/.local/share/bash-completion/completions/probably\n"
+        "  probably completion zsh > ~/.zfunc/_probably   # a directory of $fpath\n"
+        "  probably completion fish > ~/.config/fish/completions/probably.fish\n");
+    app.add_option("shell", shell_, "bash, zsh or fish")->type_name("SHELL")->required();
+    app.callback([this] {
+      command_ = [this] { return HelpOptions{completion(app_, parse_shell(shell_))}; };
+    });
+  }
+
+  void add_manual() {
+    CLI::App& app =
+        add_command("manual", "Print the manual page, as roff", "  probably manual | man -l -\n");
+    app.callback([this] { command_ = [this] { return HelpOptions{manual_page(app_)}; }; });
+  }
+
   CLI::App app_{"", "probably"};
   DedupOptions dedup_;
   BuildOptions build_;
@@ -408,6 +418,10 @@ class CommandLine {
   MergeOptions merge_;
   DiffOptions diff_;
   ConvertOptions convert_;
+  PlanOptions plan_;
+  BenchOptions bench_;
+  DemoOptions demo_;
+  std::string shell_;
   std::function<Command()> command_;
 };
 

@@ -109,12 +109,34 @@ struct ConvertOptions {
   bool is_sparse = false;
 };
 
+struct PlanOptions {
+  std::optional<std::uint64_t> keys;  // now, if they grow
+  std::optional<double> fpr;
+  std::optional<std::uint64_t> bytes;
+  std::optional<Kind> kind;
+  std::optional<double> yearly_growth;  // 0.4: 40 % more each year
+  std::optional<double> days;           // that the filter shall last
+  std::optional<double> headroom;
+  std::string svg;
+  bool as_json = false;
+};
+
+struct BenchOptions {
+  std::uint64_t keys = 10'000'000;
+  double fpr = 0.01;
+  std::optional<Kind> kind;
+  bool as_json = false;
+};
+
+struct DemoOptions {};
+
 struct HelpOptions {
   std::string text;  // to be printed as it is
 };
 
 using Command = std::variant<HelpOptions, DedupOptions, BuildOptions, AddOptions, CheckOptions,
-                             InfoOptions, VerifyOptions, MergeOptions, DiffOptions, ConvertOptions>;
+                             InfoOptions, VerifyOptions, MergeOptions, DiffOptions, ConvertOptions,
+                             PlanOptions, BenchOptions, DemoOptions>;
 
 // What the arguments say. Throws Trouble, with advice, if they say nothing sensible.
 [[nodiscard]] Command parse_command_line(int argc, const char* const* argv);

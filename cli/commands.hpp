@@ -16,6 +16,9 @@ int run(const VerifyOptions& options, const StopFlag& stop);
 int run(const MergeOptions& options, const StopFlag& stop);
 int run(const DiffOptions& options, const StopFlag& stop);
 int run(const ConvertOptions& options, const StopFlag& stop);
+int run(const PlanOptions& options, const StopFlag& stop);
+int run(const BenchOptions& options, const StopFlag& stop);
+int run(const DemoOptions& options, const StopFlag& stop);
 int run(const HelpOptions& options, const StopFlag& stop);
 
 }  // namespace probably::cli

@@ -11,6 +11,7 @@
 #include "commands.hpp"
 #include "filter_file.hpp"
 #include "output.hpp"
+#include "terminal.hpp"
 #include "trouble.hpp"
 #include "units.hpp"
 
@@ -78,14 +79,6 @@ Report report_on(const std::string& path, const InfoOptions& options) {
     }
   });
   return report;
-}
-
-std::string bar(double share) {
-  constexpr int kWidth = 30;
-  const int full = static_cast<int>(std::lround(share * kWidth));
-  std::string text = "[";
-  for (int i = 0; i < kWidth; ++i) text += i < full ? '#' : '.';
-  return text + "]";
 }
 
 std::string date(std::uint64_t seconds) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "terminal.hpp"
 #include "units.hpp"
 
 namespace probably::cli {
@@ -21,8 +22,8 @@ void write_to_stderr(const std::string& text) {
 }  // namespace
 
 Progress::Progress(bool is_quiet, bool insists)
-    : is_shown_(!is_quiet && (insists || ::isatty(STDERR_FILENO) == 1)),
-      is_terminal_(::isatty(STDERR_FILENO) == 1) {}
+    : is_shown_(!is_quiet && (insists || is_terminal(STDERR_FILENO))),
+      is_terminal_(is_terminal(STDERR_FILENO)) {}
 
 bool Progress::is_due() const noexcept { return is_shown_ && Clock::now() - last_ >= kInterval; }
 
@@ -44,19 +45,19 @@ void Progress::show(const State& state) {
   if (state.fill) line += fmt::format("; filter {:.0f} % set", *state.fill * 100);
   if (state.fpr) line += fmt::format(", wrong {}", show_percent(*state.fpr));
   if (is_terminal_) {
-    const std::size_t width = line.size();
-    if (width < width_) line.append(width_ - width, ' ');
-    width_ = width;
-    write_to_stderr("\r" + line);
+    // A line that is broken in two could not be written over.
+    line.resize(std::min(line.size(), terminal_width(STDERR_FILENO) - 1));
+    write_to_stderr(fmt::format("\r\x1b[K{}", line));
+    is_on_line_ = true;
   } else {
     write_to_stderr(line + "\n");
   }
 }
 
 void Progress::clear() {
-  if (width_ == 0) return;
-  write_to_stderr("\r" + std::string(width_, ' ') + "\r");
-  width_ = 0;
+  if (!is_on_line_) return;
+  write_to_stderr("\r\x1b[K");
+  is_on_line_ = false;
 }
 
 void tell(const std::string& sentence) { write_to_stderr("probably: " + sentence + "\n"); }

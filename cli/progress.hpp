@@ -38,7 +38,7 @@ class Progress {
   bool is_terminal_;
   Clock::time_point started_ = Clock::now();
   Clock::time_point last_ = started_;
-  std::size_t width_ = 0;  // of what stands on the line
+  bool is_on_line_ = false;  // something stands there
 };
 
 // A line on standard error, for people: "probably: ..."

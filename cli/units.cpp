@@ -140,6 +140,15 @@ double parse_rate(std::string_view text) {
       "'{}' is not a rate between 0 and 1: write 0.001, 0.1%, 1e-3 or '1 in 1,000'.", text));
 }
 
+double parse_share(std::string_view text) {
+  const std::string clean = plain(text);
+  if (const auto number = leading_number(clean)) {
+    if (number->second.empty()) return number->first;
+    if (number->second == "%") return number->first / 100;
+  }
+  throw Trouble(fmt::format("'{}' is not a share: write 20% or 0.2.", text));
+}
+
 double parse_days(std::string_view text) {
   if (const auto days = number_with(text, kDays)) return *days;
   throw Trouble(fmt::format("'{}' is not a time: write 12h, 7d, 4w or 1y.", text));

@@ -15,6 +15,8 @@ namespace probably::cli {
 [[nodiscard]] std::uint64_t parse_bytes(std::string_view text);
 // "0.001", "0.1%", "1e-3", "1/1000", "1 in 10,000": between 0 and 1, without these.
 [[nodiscard]] double parse_rate(std::string_view text);
+// "20%", "0.2": a share that may be more than the whole.
+[[nodiscard]] double parse_share(std::string_view text);
 // "30s", "15min", "12h", "7d", "4w", "1y", as days.
 [[nodiscard]] double parse_days(std::string_view text);
 

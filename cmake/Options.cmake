@@ -5,6 +5,7 @@ option(PROBABLY_DEVELOPER "Treat warnings as errors; the presets switch it on" O
 option(PROBABLY_BUILD_TESTS "Build the tests" OFF)
 option(PROBABLY_BUILD_FUZZERS "Build the libFuzzer targets (clang only)" OFF)
 option(PROBABLY_BUILD_BENCH "Build the benchmark programs" OFF)
+option(PROBABLY_BUILD_CLI "Build the program `probably`" OFF)
 option(PROBABLY_BUILD_EXAMPLES "Build the demonstration program" OFF)
 option(PROBABLY_INSTALL "Install the library with its CMake package and pkg-config file"
        ${PROJECT_IS_TOP_LEVEL})

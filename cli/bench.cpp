@@ -1,0 +1,8 @@
+#include "commands.hpp"
+#include "trouble.hpp"
+
+namespace probably::cli {
+
+int run(const BenchOptions& /*options*/, const StopFlag& /*stop*/) { throw Trouble("not yet"); }
+
+}  // namespace probably::cli
