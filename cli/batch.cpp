@@ -54,29 +54,42 @@ RecordReader::RecordReader(const InputOptions& options) : selector_(selector_of(
 void RecordReader::prepare(Batch& batch, const AnyFilter& filter) const {
   batch.records.clear();
   split_records(batch.block.text(), format_, batch.records);
-  if (selector_.is_whole()) {
-    filter.hash(std::span<const std::string_view>(batch.records), batch.digests);
-  } else {
-    batch.keys.clear();
-    batch.has_key.clear();
-    batch.key_room.clear();
-    for (const std::string_view record : batch.records) {
-      const auto key = selector_.key_of(record, batch.key_room);
-      batch.has_key.push_back(key.has_value());
-      if (key) batch.keys.push_back(*key);
-    }
-    filter.hash(std::span<const std::string_view>(batch.keys), batch.digests);
-  }
+  if (!selector_.is_whole()) select_keys(batch);
+  filter.hash(keys(batch), batch.digests);
   batch.answers.resize(batch.digests.size());
+}
+
+void RecordReader::select_keys(Batch& batch) const {
+  batch.keys.clear();
+  batch.record_of_key.clear();
+  batch.key_room.clear();
+  for (std::size_t i = 0; i < batch.records.size(); ++i) {
+    if (const auto key = selector_.key_of(batch.records[i], batch.key_room)) {
+      batch.keys.push_back(*key);
+      batch.record_of_key.push_back(i);
+    }
+  }
+}
+
+std::string_view RecordReader::first_key(std::string_view text, KeyRoom& room) const {
+  return selector_.key_of(first_record(text, format_), room).value();
+}
+
+bool RecordReader::is_first_key(std::string_view key, std::string_view text, KeyRoom& room) const {
+  if (!selector_.is_whole() || format_.quote) return first_key(text, room) == key;
+  // Without looking for the end of what may be a long record.
+  return text.starts_with(key) && (text.size() == key.size() || text[key.size()] == format_.end);
 }
 
 void RecordReader::gather(Batch& batch, bool wanted, bool wants_keyless) const {
   batch.output.resize(batch.block.bytes.size());
   char* out = batch.output.data();
-  std::size_t answer = 0;
+  std::size_t next_key = 0;
+  const bool all_have_keys = keyless(batch) == 0;
   const auto is_wanted = [&](std::size_t i) {
-    if (!batch.has_key.empty() && !batch.has_key[i]) return wants_keyless;
-    return batch.answers[answer++] == wanted;
+    const bool has_key =
+        all_have_keys || (next_key < batch.keys.size() && batch.record_of_key[next_key] == i);
+    return has_key ? batch.answers[next_key++] == wanted : wants_keyless;
   };
   // Records that follow each other are copied together, with their ends.
   const char* begin = nullptr;

@@ -34,9 +34,9 @@ class Answers {
 struct Batch {
   Block block;
   std::vector<std::string_view> records;  // each is followed by its end
-  // Of those records that have one, unless the whole record is the key.
+  // Unless the whole record is the key: the keys, and whose they are, for not all have one.
   std::vector<std::string_view> keys;
-  std::vector<bool> has_key;
+  std::vector<std::size_t> record_of_key;
   KeyRoom key_room;
   AnyDigests digests;
   Answers answers;  // one for each key
@@ -50,16 +50,30 @@ class RecordReader {
   explicit RecordReader(const InputOptions& options);
 
   [[nodiscard]] const RecordFormat& format() const noexcept { return format_; }
-  // Fills everything of the batch but its answers and its output.
+  // Fills everything of the batch but what the answers are, and its output.
   void prepare(Batch& batch, const AnyFilter& filter) const;
   // Puts those records into the output whose answer is `wanted`; of those without a key all, if
   // that is wanted.
   void gather(Batch& batch, bool wanted, bool wants_keyless) const;
-  [[nodiscard]] static std::size_t keyless(const Batch& batch) noexcept {
-    return batch.has_key.empty() ? 0 : batch.records.size() - batch.keys.size();
+
+  // Of a batch that was prepared: one key for each answer.
+  [[nodiscard]] std::span<const std::string_view> keys(const Batch& batch) const noexcept {
+    return selector_.is_whole() ? batch.records : batch.keys;
+  }
+  [[nodiscard]] std::string_view record_of_key(const Batch& batch, std::size_t i) const noexcept {
+    return selector_.is_whole() ? batch.records[i] : batch.records[batch.record_of_key[i]];
+  }
+  [[nodiscard]] std::size_t keyless(const Batch& batch) const noexcept {
+    return batch.records.size() - keys(batch).size();
   }
 
+  // Of a text that begins with a record which has a key.
+  [[nodiscard]] std::string_view first_key(std::string_view text, KeyRoom& room) const;
+  [[nodiscard]] bool is_first_key(std::string_view key, std::string_view text, KeyRoom& room) const;
+
  private:
+  void select_keys(Batch& batch) const;
+
   RecordFormat format_;
   KeySelector selector_;
 };

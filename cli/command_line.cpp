@@ -187,7 +187,8 @@ class CommandLine {
         "  probably dedup access.log > unique.log\n"
         "  zcat old.gz | probably dedup --keys 100M --fpr 0.01% --state seen.probably > new.txt\n"
         "  probably dedup --csv --key 3 users.csv      # by the third column\n"
-        "  probably dedup --key /user/id events.jsonl  # by a value of JSON lines\n");
+        "  probably dedup --key /user/id events.jsonl  # by a value of JSON lines\n"
+        "  probably dedup --exact-check big.txt > unique.txt  # exactly awk '!seen[$0]++'\n");
     add_input(app, dedup_.input);
     add_new_filter(app, dedup_.filter);
     app.add_option("-s,--state", dedup_.state,
@@ -197,6 +198,9 @@ class CommandLine {
     app.add_flag("-r,--repeated", dedup_.prints_repeated, "Pass on what was seen before, instead")
         ->group(kOutputGroup);
     app.add_flag("-c,--count", dedup_.only_counts, "Print only how many there are")
+        ->group(kOutputGroup);
+    app.add_flag("--exact-check", dedup_.is_exact,
+                 "Read files a second time to compare suspects byte by byte: no line is lost")
         ->group(kOutputGroup);
     returns(app, dedup_);
   }

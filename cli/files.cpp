@@ -94,11 +94,11 @@ int run(const ConvertOptions& options, const StopFlag& /*stop*/) {
   const auto load = [&]() -> StoredFilter {
     if (options.column.empty()) return load_filter(options.input, options.secret_file);
     return {expect(interop::read_parquet_file(options.input, options.column, options.row_group)),
-            Format::parquet, false, false, std::nullopt};
+            Format::parquet};
   };
   StoredFilter stored = load();
   stored.format = options.format.empty() ? Format::snapshot : parse_format(options.format);
-  stored.was_gzip = options.output.ends_with(".gz");
+  stored.packing = options.output.ends_with(".gz") ? Packing::gzip : Packing::none;
   store_filter(stored, options.output, {.is_sparse = options.is_sparse});
   return kFound;
 }

@@ -6,9 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cstring>
-#include <fstream>
-#include <functional>
-#include <iterator>
+#include <memory>
 #include <utility>
 
 #include "trouble.hpp"
@@ -27,64 +25,76 @@ constexpr std::array kFormats{
     FormatName{Format::go_json, "go-json"},   FormatName{Format::guava, "guava"},
     FormatName{Format::dcso, "dcso"},         FormatName{Format::parquet, "parquet"}};
 
-bool begins_with(std::span<const std::byte> bytes, std::string_view text) {
-  return bytes.size() >= text.size() && std::memcmp(bytes.data(), text.data(), text.size()) == 0;
-}
-
-Bytes read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  Bytes bytes;
-  StreamSource source(file);
-  std::array<std::byte, 65536> room;
-  for (;;) {
-    const auto count = source.read(room);
-    if (!count) throw Trouble(fmt::format("Cannot read '{}'.", path));
-    if (*count == 0) return bytes;
-    bytes.insert(bytes.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(*count));
+// So many bytes; fewer if there are no more, or if they cannot be decompressed.
+Bytes first_bytes(ByteSource& source, std::size_t wanted) {
+  Bytes bytes(wanted);
+  std::size_t count = 0;
+  while (count < wanted) {
+    const auto some = source.read(std::span(bytes).subspan(count));
+    if (!some || *some == 0) break;
+    count += *some;
   }
+  bytes.resize(count);
+  return bytes;
 }
 
-template <class Source>
-Bytes decompressed(std::span<const std::byte> bytes, const std::string& path) {
-  BufferSource compressed(bytes, "'" + path + "'");
-  Source source(compressed);
-  Bytes out;
-  std::array<std::byte, 65536> room;
-  for (;;) {
-    const std::size_t count = expect(source.read(room));
-    if (count == 0) return out;
-    out.insert(out.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(count));
+// A file from its beginning, decompressed if its first bytes say that it is compressed. It is
+// opened anew for each format that is tried: what is read then is little, and nothing of it is
+// kept.
+class Unpacked {
+ public:
+  explicit Unpacked(const std::string& path)
+      : packing_(packing_of(path)), file_(expect(FileSource::open(path))) {
+    if (packing_ == Packing::gzip) unpacked_ = std::make_unique<GzipSource>(file_);
+    if (packing_ == Packing::zstd) unpacked_ = std::make_unique<ZstdSource>(file_);
   }
-}
+  [[nodiscard]] ByteSource& source() noexcept { return unpacked_ ? *unpacked_ : file_; }
+  [[nodiscard]] Packing packing() const noexcept { return packing_; }
 
-// Tries the formats that have no mark of their own, from the strictest on: each knows its length.
-std::optional<StoredFilter> foreign_filter(const Bytes& bytes) {
+ private:
+  static Packing packing_of(const std::string& path) {
+    FileSource file = expect(FileSource::open(path));
+    return packing_by_mark(first_bytes(file, 4));
+  }
+
+  Packing packing_;
+  FileSource file_;
+  std::unique_ptr<ByteSource> unpacked_;
+};
+
+// Whose file it is, by its content. The formats that have no mark of their own come from the
+// strictest on: each knows its length.
+std::optional<StoredFilter> foreign_filter(const std::string& path) {
   const auto try_read = [&](auto read) {
-    BufferSource source(bytes);
-    return read(source, interop::ReadOptions{});
+    return read(Unpacked(path).source(), interop::ReadOptions{});
   };
   if (auto parquet = try_read(interop::read_parquet_filter)) {
-    return StoredFilter{*std::move(parquet), Format::parquet, false, false, std::nullopt};
+    return StoredFilter{*std::move(parquet), Format::parquet};
   }
-  if (auto go = try_read(interop::read_go)) {
-    return StoredFilter{*std::move(go), Format::go, false, false, std::nullopt};
-  }
+  if (auto go = try_read(interop::read_go)) return StoredFilter{*std::move(go), Format::go};
   if (auto json = try_read(interop::read_go_json)) {
-    return StoredFilter{*std::move(json), Format::go_json, false, false, std::nullopt};
+    return StoredFilter{*std::move(json), Format::go_json};
   }
   if (auto guava = try_read(interop::read_guava)) {
     return std::visit(
         [](auto& filter) {
-          return StoredFilter{std::move(filter), Format::guava, false, false, std::nullopt};
+          return StoredFilter{std::move(filter), Format::guava};
         },
         *guava);
   }
   if (auto dcso = try_read(interop::read_dcso)) {
-    StoredFilter stored{dcso->filter.clone(), Format::dcso, false, false, std::nullopt};
-    stored.dcso = *std::move(dcso);
+    StoredFilter stored{std::move(dcso->filter), Format::dcso};
+    stored.dcso =
+        DcsoExtras{dcso->planned_keys, dcso->planned_fpr, dcso->insertions, std::move(dcso->data)};
+    stored.promised_fpr = dcso->planned_fpr;
     return stored;
   }
   return std::nullopt;
+}
+
+bool begins_with(const std::string& path, std::string_view text) {
+  const Bytes first = first_bytes(Unpacked(path).source(), text.size());
+  return first.size() == text.size() && std::memcmp(first.data(), text.data(), text.size()) == 0;
 }
 
 std::optional<SecretKey> from_hexadecimal(std::string_view text) {
@@ -116,7 +126,9 @@ Format parse_format(std::string_view text) {
 
 std::optional<SecretKey> read_secret(const std::string& path) {
   if (path.empty()) return std::nullopt;
-  const Bytes bytes = read_file(path);
+  // One byte more than the longest that is a secret, with its line end.
+  FileSource file = expect(FileSource::open(path));
+  const Bytes bytes = first_bytes(file, 35);
   SecretKey secret{};
   if (bytes.size() == secret.size()) {
     std::ranges::copy(bytes, secret.begin());
@@ -131,71 +143,78 @@ std::optional<SecretKey> read_secret(const std::string& path) {
                   path));
 }
 
-AnyFilter make_filter(const NewFilterOptions& options) {
+StoredFilter make_filter(const NewFilterOptions& options) {
   const auto secret = read_secret(options.secret_file);
   if (secret && options.seed) throw Trouble("--secret and --seed exclude each other.");
+  if (options.keys && *options.keys == 0) throw Trouble("--keys 0 makes no filter.");
   const Hasher hasher = secret ? Hasher::keyed(*secret) : Hasher::xxh3(options.seed.value_or(0));
+  const bool has_size = options.keys.has_value() || options.bytes.has_value();
+  const Kind kind = options.kind.value_or(has_size ? Kind::blocked : Kind::scalable);
   Plan plan{.keys = options.keys.value_or(0), .fpr = options.fpr.value_or(0)};
   plan.size_bytes = options.bytes.value_or(0);
-  if (options.keys && *options.keys == 0) throw Trouble("--keys 0 makes no filter.");
-  const bool has_size = options.keys.has_value() || options.bytes.has_value();
   if (!options.fpr && !(options.keys && options.bytes)) plan.fpr = kDefaultFpr;
-  const Kind kind = options.kind.value_or(has_size ? Kind::blocked : Kind::scalable);
-  std::optional<Result<AnyFilter>> made;
-  const auto make = [&]<class F>(std::type_identity<F>) {
-    if (kind_of<F> != kind) return;
-    const auto create = [&]() -> Result<AnyFilter> {
-      if constexpr (std::same_as<typename F::Hasher, Hasher>) {
-        auto filter = F::create(plan, hasher);
-        if (!filter) return filter.error();
-        return AnyFilter(*std::move(filter));
-      } else {
-        if (secret || options.seed) {
-          return Error{ErrorCode::unsupported,
-                       fmt::format("A filter of kind {} has neither secret nor seed.",
-                                   probably::name(kind))};
-        }
-        auto filter = F::create(plan);
-        if (!filter) return filter.error();
-        return AnyFilter(*std::move(filter));
+  return expect(with_kind(kind, [&]<class F>() -> Result<StoredFilter> {
+    constexpr bool kHashesAsWeWish = std::same_as<typename F::Hasher, Hasher>;
+    if (!kHashesAsWeWish && (secret || options.seed)) {
+      return Error{
+          ErrorCode::unsupported,
+          fmt::format("A filter of kind {} has neither secret nor seed.", probably::name(kind))};
+    }
+    if constexpr (!Growable<F>) {
+      if (!has_size) {
+        return Error{
+            ErrorCode::invalid_argument,
+            fmt::format("A filter of kind {} does not grow: say with --keys or --memory how "
+                        "large it shall be.",
+                        probably::name(kind))};
       }
-    };
-    made = create();
-  };
-  [&]<class... F>(std::type_identity<std::tuple<F...>>) {
-    (make(std::type_identity<F>{}), ...);
-  }(std::type_identity<AllFilters>{});
-  return expect(std::move(made).value());
+    }
+    auto filter = [&] {
+      if constexpr (kHashesAsWeWish) return F::create(plan, hasher);
+      if constexpr (!kHashesAsWeWish) return F::create(plan);
+    }();
+    if (!filter) return filter.error();
+    StoredFilter made{*std::move(filter)};
+    made.promised_fpr = plan.fpr;
+    if constexpr (!Growable<F>) {
+      if (plan.fpr == 0)
+        made.promised_fpr = made.filter.template get_if<F>()->params().fpr(plan.keys);
+    }
+    return made;
+  }));
 }
 
 StoredFilter load_filter(const std::string& path, const std::string& secret_file) {
-  const auto secret = read_secret(secret_file);
   OpenOptions options;
-  options.secret = secret;
-  auto opened = open(path, options);
+  options.secret = read_secret(secret_file);
+  Unpacked file(path);
+  auto opened =
+      file.packing() == Packing::none ? open(path, options) : open(file.source(), options);
   if (opened) {
-    const auto info = peek(path);
-    return {*std::move(opened), Format::snapshot, false, info && info->has_secret, std::nullopt};
+    StoredFilter stored{*std::move(opened)};
+    stored.packing = file.packing();
+    if (const auto info = peek(path)) {
+      stored.has_secret = info->has_secret;
+      stored.promised_fpr = info->promised_fpr;
+      stored.created = info->created;
+    }
+    stored.filter.visit([&]<class F>(const F& filter) {
+      if constexpr (Growable<F>) stored.promised_fpr = filter.params().fpr;
+    });
+    return stored;
   }
   // What is no snapshot may be another's file.
-  if (opened.error().code != ErrorCode::corrupt) throw Trouble(opened.error().message);
-  Bytes bytes = read_file(path);
-  if (begins_with(bytes, "\x89PRBL\r\n\x1a")) throw Trouble(opened.error().message);
-  const bool is_gzip = begins_with(bytes, "\x1f\x8b");
-  if (is_gzip) bytes = decompressed<GzipSource>(bytes, path);
-  if (begins_with(bytes, "\x28\xb5\x2f\xfd")) bytes = decompressed<ZstdSource>(bytes, path);
-  BufferSource source(bytes, "'" + path + "'");
-  if (auto snapshot = open(source, options)) {
-    return {*std::move(snapshot), Format::snapshot, is_gzip, false, std::nullopt};
+  if (opened.error().code != ErrorCode::corrupt || begins_with(path, "\x89PRBL\r\n\x1a")) {
+    throw Trouble(opened.error().message);
   }
-  if (begins_with(bytes, "PAR1")) {
+  if (begins_with(path, "PAR1")) {
     throw Trouble(fmt::format(
         "'{}' is a Parquet file, which has a filter for each column and row group: take one out "
         "with probably convert --column NAME --row-group NUMBER.",
         path));
   }
-  if (auto foreign = foreign_filter(bytes)) {
-    foreign->was_gzip = is_gzip;
+  if (auto foreign = foreign_filter(path)) {
+    foreign->packing = file.packing();
     return *std::move(foreign);
   }
   throw Trouble(fmt::format(
@@ -220,6 +239,7 @@ Result<void> write_filter(const StoredFilter& stored, ByteSink& sink, const Stor
       SaveOptions how;
       how.sparse = options.is_sparse;
       how.store_secret = options.stores_secret || stored.has_secret;
+      how.promised_fpr = stored.promised_fpr;
       return save(stored.filter, sink, how);
     }
     case Format::go:
@@ -239,9 +259,11 @@ Result<void> write_filter(const StoredFilter& stored, ByteSink& sink, const Stor
       if (filter == nullptr)
         return expected(static_cast<Result<void> (*)(const DcsoBloom&, ByteSink&)>(nullptr));
       interop::DcsoFile file{filter->clone()};
+      file.planned_fpr = stored.promised_fpr;
       if (stored.dcso) {
         file.planned_keys = stored.dcso->planned_keys;
         file.planned_fpr = stored.dcso->planned_fpr;
+        file.insertions = stored.dcso->insertions;
         file.data = stored.dcso->data;
       }
       return interop::write_dcso(file, sink);
@@ -252,10 +274,25 @@ Result<void> write_filter(const StoredFilter& stored, ByteSink& sink, const Stor
 
 }  // namespace
 
+double promise_of(const StoredFilter& stored, std::optional<double> fpr) noexcept {
+  return fpr.value_or(stored.promised_fpr != 0 ? stored.promised_fpr : kDefaultFpr);
+}
+
+void expect_storable(const StoredFilter& stored, const std::string& path) {
+  const bool is_packed_snapshot =
+      stored.format == Format::snapshot && stored.packing != Packing::none;
+  if (is_packed_snapshot || stored.packing == Packing::zstd) {
+    throw Trouble(
+        fmt::format("'{0}' is compressed and can only be read: unpack it first, with probably "
+                    "convert {0} FILE.",
+                    path));
+  }
+}
+
 void store_filter(const StoredFilter& stored, const std::string& path,
                   const StoreOptions& options) {
   FileSink file = expect(FileSink::create(path));
-  if (stored.was_gzip) {
+  if (stored.packing == Packing::gzip) {
     GzipSink gzip(file);
     expect(write_filter(stored, gzip, options));
     expect(gzip.finish());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "command_line.hpp"
+#include "packing.hpp"
 #include "probably/any_filter.hpp"
 #include "probably/interop.hpp"
 #include "probably/snapshot.hpp"
@@ -20,13 +21,23 @@ enum class Format : std::uint8_t { snapshot, go, go_json, guava, dcso, parquet }
 // Throws Trouble that names all of them.
 [[nodiscard]] Format parse_format(std::string_view text);
 
+// What a file of DCSO's bloom says beside the bits.
+struct DcsoExtras {
+  std::uint64_t planned_keys = 0;
+  double planned_fpr = 0;
+  std::uint64_t insertions = 0;
+  std::vector<std::byte> data = {};
+};
+
 // A filter, and what its file says beside.
 struct StoredFilter {
   AnyFilter filter;
   Format format = Format::snapshot;
-  bool was_gzip = false;
-  bool has_secret = false;                // in the file
-  std::optional<interop::DcsoFile> dcso;  // all but the bits
+  Packing packing = Packing::none;
+  double promised_fpr = 0;    // 0: the file does not tell
+  bool has_secret = false;    // in the file
+  std::uint64_t created = 0;  // seconds since 1970; 0: the file does not tell
+  std::optional<DcsoExtras> dcso = std::nullopt;
 };
 
 // The rate that is promised if the user says nothing.
@@ -37,14 +48,20 @@ inline constexpr double kDefaultFpr = 0.001;
 [[nodiscard]] std::optional<SecretKey> read_secret(const std::string& path);
 
 // An empty filter. Of unknown size it grows, unless a kind was named that does not. Throws Trouble.
-[[nodiscard]] AnyFilter make_filter(const NewFilterOptions& options);
+[[nodiscard]] StoredFilter make_filter(const NewFilterOptions& options);
 // Whatever software wrote the file, compressed with gzip or zstd or not. Throws Trouble.
 [[nodiscard]] StoredFilter load_filter(const std::string& path, const std::string& secret_file);
+
+// Throws Trouble if store_filter() cannot write it back to where it came from.
+void expect_storable(const StoredFilter& stored, const std::string& path);
 
 struct StoreOptions {
   bool is_sparse = false;
   bool stores_secret = false;
 };
+// The rate beyond which it is full: the user's, else what the file promises.
+[[nodiscard]] double promise_of(const StoredFilter& stored, std::optional<double> fpr) noexcept;
+
 // In the format that it came in, in one step: the old file stays until the new one is whole.
 // Throws Trouble.
 void store_filter(const StoredFilter& stored, const std::string& path,

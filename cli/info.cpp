@@ -33,6 +33,7 @@ struct Report {
   Estimate keys;
   double fpr = 0;
   double promised_fpr = 0;
+  bool is_promise = false;  // else it is what we promise if nobody says anything
   std::optional<std::uint64_t> capacity;
 };
 
@@ -65,16 +66,15 @@ Report report_on(const std::string& path, const InfoOptions& options) {
   if (::stat(path.c_str(), &status) == 0) {
     report.file_bytes = static_cast<std::uint64_t>(status.st_size);
   }
-  if (const auto info = peek(path)) report.created = info->created;
+  report.created = stored.created;
   report.fill = stored.filter.fill_ratio();
   report.keys = stored.filter.approximate_size();
   report.fpr = stored.filter.estimated_fpr();
-  report.promised_fpr = options.fpr.value_or(kDefaultFpr);
+  report.promised_fpr = promise_of(stored, options.fpr);
+  report.is_promise = options.fpr || stored.promised_fpr != 0;
   stored.filter.visit([&]<class F>(const F& filter) {
     report.geometry = geometry_of(filter);
-    if constexpr (Growable<F>) {
-      if (!options.fpr) report.promised_fpr = filter.params().fpr;
-    } else {
+    if constexpr (!Growable<F>) {
       report.capacity = filter.params().capacity(report.promised_fpr);
     }
   });

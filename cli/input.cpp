@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "packing.hpp"
 #include "trouble.hpp"
 
 namespace probably::cli {
@@ -31,7 +32,8 @@ std::string describe(int error) { return std::generic_category().message(error);
 // A descriptor as a source that ends when it is told to stop.
 class DescriptorSource final : public ByteSource {
  public:
-  DescriptorSource(const std::string& path, const StopFlag& stop) : path_(path), stop_(stop) {
+  DescriptorSource(const std::string& path, const StopFlag& stop, std::uint64_t limit)
+      : path_(path), stop_(stop), limit_(limit) {
     if (!is_standard_input(path)) {
       descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
       if (descriptor_ < 0) fail();
@@ -52,8 +54,9 @@ class DescriptorSource final : public ByteSource {
       while (!is_regular_ && !is_ready(kPollMilliseconds)) {
         if (stop_) return std::size_t{0};
       }
-      if (stop_) return std::size_t{0};
-      const ssize_t count = ::read(descriptor_, room.data(), room.size());
+      if (stop_ || bytes_read_ == limit_) return std::size_t{0};
+      const ssize_t count = ::read(descriptor_, room.data(),
+                                   std::min<std::uint64_t>(room.size(), limit_ - bytes_read_));
       if (count >= 0) {
         bytes_read_ += static_cast<std::uint64_t>(count);
         return static_cast<std::size_t>(count);
@@ -79,6 +82,7 @@ class DescriptorSource final : public ByteSource {
 
   const std::string path_;
   const StopFlag& stop_;
+  const std::uint64_t limit_;
   int descriptor_ = STDIN_FILENO;
   bool is_regular_ = false;
   std::uint64_t bytes_read_ = 0;
@@ -109,25 +113,20 @@ class PrefixedSource final : public ByteSource {
 // A file that is open, behind a decompressor if its first bytes ask for one.
 class Input::File {
  public:
-  File(const std::string& path, const StopFlag& stop) : stop_(stop), bytes_(path, stop) {
-    std::vector<std::byte> first(4);
-    std::size_t count = 0;
-    while (count < first.size()) {
-      const std::size_t some = expect(bytes_.read(std::span(first).subspan(count)));
-      if (some == 0) break;
-      count += some;
+  File(const std::string& path, const StopFlag& stop, std::uint64_t limit)
+      : stop_(stop), bytes_(path, stop, limit) {
+    // One byte after the other while they might be a mark, so that a short line need not wait for
+    // the next.
+    std::vector<std::byte> first;
+    std::byte next{};
+    while (could_become_mark(first)) {
+      if (expect(bytes_.read({&next, 1})) == 0) break;
+      first.push_back(next);
     }
-    first.resize(count);
-    const auto begins_with = [&first](std::initializer_list<unsigned> magic) {
-      return first.size() >= magic.size() &&
-             std::equal(magic.begin(), magic.end(), first.begin(),
-                        [](unsigned a, std::byte b) { return std::byte(a) == b; });
-    };
-    const bool is_gzip = begins_with({0x1f, 0x8b});
-    const bool is_zstd = begins_with({0x28, 0xb5, 0x2f, 0xfd});
+    const Packing packing = packing_by_mark(first);
     whole_ = std::make_unique<PrefixedSource>(std::move(first), bytes_);
-    if (is_gzip) decompressor_ = std::make_unique<GzipSource>(*whole_);
-    if (is_zstd) decompressor_ = std::make_unique<ZstdSource>(*whole_);
+    if (packing == Packing::gzip) decompressor_ = std::make_unique<GzipSource>(*whole_);
+    if (packing == Packing::zstd) decompressor_ = std::make_unique<ZstdSource>(*whole_);
   }
 
   // Zero at the end.
@@ -149,8 +148,13 @@ class Input::File {
   std::unique_ptr<ByteSource> decompressor_;
 };
 
-Input::Input(std::vector<std::string> paths, RecordFormat format, const StopFlag& stop)
-    : paths_(std::move(paths)), format_(format), stop_(stop) {
+Input::Input(std::vector<std::string> paths, RecordFormat format, const StopFlag& stop,
+             std::vector<std::uint64_t> sizes)
+    : paths_(std::move(paths)),
+      format_(format),
+      stop_(stop),
+      sizes_(std::move(sizes)),
+      ends_(format) {
   if (paths_.empty()) paths_.emplace_back("-");
   if (std::ranges::count_if(paths_, is_standard_input) > 1) {
     throw Trouble("Standard input can be read only once; give '-' once.");
@@ -182,7 +186,8 @@ Input::~Input() = default;
 
 bool Input::open_next() {
   if (next_path_ == paths_.size()) return false;
-  file_ = std::make_unique<File>(paths_[next_path_++], stop_);
+  const std::uint64_t limit = sizes_.empty() ? ~std::uint64_t{0} : sizes_[next_path_];
+  file_ = std::make_unique<File>(paths_[next_path_++], stop_, limit);
   return true;
 }
 
@@ -195,7 +200,9 @@ bool Input::next(Block& block) {
   block.bytes.swap(tail_);
   tail_.clear();
   block.is_last_for_now = false;
+  block.begin = next_begin_;
   std::size_t used = block.bytes.size();
+  std::size_t whole = 0;  // up to the last end
   for (;;) {
     if (!file_ && (stop_ || !open_next())) {
       block.bytes.resize(used);
@@ -206,21 +213,25 @@ bool Input::next(Block& block) {
     const std::uint64_t before = file_->bytes_read();
     const std::size_t count = file_->read(std::span(block.bytes).subspan(used));
     bytes_read_.fetch_add(file_->bytes_read() - before, std::memory_order_relaxed);
-    used += count;
     if (count == 0) {
       file_.reset();
+      ends_.restart();
       if (used == 0) continue;
       block.bytes.resize(used);
+      next_begin_ += used;
       if (block.bytes.back() != format_.end) block.bytes.push_back(format_.end);
       return true;
     }
+    if (const std::size_t some = ends_.whole_records({block.bytes.data() + used, count})) {
+      whole = used + some;
+    }
+    used += count;
     block.is_last_for_now = !file_->is_ready();
-    if (!block.is_last_for_now && used < kBlockBytes) continue;
-    const std::size_t whole = whole_records({block.bytes.data(), used}, format_);
-    if (whole == 0) continue;
+    if (whole == 0 || (!block.is_last_for_now && used < kBlockBytes)) continue;
     tail_.assign(block.bytes.begin() + static_cast<std::ptrdiff_t>(whole),
                  block.bytes.begin() + static_cast<std::ptrdiff_t>(used));
     block.bytes.resize(whole);
+    next_begin_ += whole;
     return true;
   }
 }

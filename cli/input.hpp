@@ -21,6 +21,7 @@ using StopFlag = std::atomic<bool>;
 // Records that lie one behind the other, each with what ends it.
 struct Block {
   std::vector<char> bytes;
+  std::uint64_t begin = 0;       // its place in the input, all files one behind the other
   bool is_last_for_now = false;  // there was nothing more to read yet
   [[nodiscard]] std::string_view text() const noexcept { return {bytes.data(), bytes.size()}; }
 };
@@ -29,8 +30,10 @@ struct Block {
 // with it, and then gets the end that it lacks.
 class Input {
  public:
-  // Looks at every file, so that what is missing is known before anything is done. Throws Trouble.
-  Input(std::vector<std::string> paths, RecordFormat format, const StopFlag& stop);
+  // Looks at every file, so that what is missing is known before anything is done. If there are
+  // sizes, files are read only so far, though they grow. Throws Trouble.
+  Input(std::vector<std::string> paths, RecordFormat format, const StopFlag& stop,
+        std::vector<std::uint64_t> sizes = {});
   ~Input();
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
@@ -42,8 +45,6 @@ class Input {
   // that is known.
   [[nodiscard]] std::uint64_t bytes_read() const noexcept;
   [[nodiscard]] std::optional<std::uint64_t> total_bytes() const noexcept { return total_bytes_; }
-  // Whether all of it lies in files that can be read again.
-  [[nodiscard]] bool is_repeatable() const noexcept { return total_bytes_.has_value(); }
 
  private:
   class File;
@@ -53,8 +54,11 @@ class Input {
   std::vector<std::string> paths_;
   RecordFormat format_;
   const StopFlag& stop_;
+  std::vector<std::uint64_t> sizes_;
   std::size_t next_path_ = 0;
   std::unique_ptr<File> file_;
+  EndFinder ends_;
+  std::uint64_t next_begin_ = 0;
   std::vector<char> tail_;  // the beginning of a record that the next block has
   std::optional<std::uint64_t> total_bytes_;
   std::atomic<std::uint64_t> bytes_read_ = 0;

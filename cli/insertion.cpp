@@ -7,12 +7,12 @@
 namespace probably::cli {
 
 Insertion::Insertion(AnyFilter& filter, const InputOptions& options, double fpr, bool is_strict,
-                     const StopFlag& stop)
+                     const StopFlag& stop, std::vector<std::uint64_t> sizes)
     : filter_(filter),
       options_(options),
       stop_(stop),
       reader_(options),
-      input_(options.files, reader_.format(), stop),
+      input_(options.files, reader_.format(), stop, std::move(sizes)),
       watch_(filter, fpr, is_strict),
       progress_(options.is_quiet, options.shows_progress) {
   pipeline_.source([this](Batch& batch) { return input_.next(batch.block); });
@@ -24,7 +24,7 @@ void Insertion::insert(Batch& batch) {
   const std::uint64_t fresh = filter_.insert_alone(batch.digests, batch.answers.span());
   records_ += batch.records.size();
   fresh_ += fresh;
-  keyless_ += RecordReader::keyless(batch);
+  keyless_ += reader_.keyless(batch);
   watch_.add(fresh);
   if (!progress_.is_due()) return;
   progress_.show(
@@ -37,11 +37,16 @@ void Insertion::run() {
 }
 
 std::string Insertion::summary() const {
+  return summary_of(records_, fresh_, keyless_, progress_.seconds(), stop_);
+}
+
+std::string summary_of(std::uint64_t records, std::uint64_t fresh, std::uint64_t keyless,
+                       double seconds, bool is_interrupted) {
   std::string text =
       fmt::format("{}{} records in {}: {} first seen, {} repeated",
-                  stop_ ? "interrupted after " : "", show_count(records_),
-                  show_seconds(progress_.seconds()), show_count(fresh_), show_count(repeated()));
-  if (keyless_ != 0) text += fmt::format(", {} without the key", show_count(keyless_));
+                  is_interrupted ? "interrupted after " : "", show_count(records),
+                  show_seconds(seconds), show_count(fresh), show_count(records - fresh - keyless));
+  if (keyless != 0) text += fmt::format(", {} without the key", show_count(keyless));
   return text + ".";
 }
 

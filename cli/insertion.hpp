@@ -12,12 +12,17 @@
 
 namespace probably::cli {
 
+// "1,000 records in 1.3 s: 900 first seen, 100 repeated." Those without a key are neither.
+[[nodiscard]] std::string summary_of(std::uint64_t records, std::uint64_t fresh,
+                                     std::uint64_t keyless, double seconds, bool is_interrupted);
+
 class Insertion {
  public:
   // Looks at the files, but reads nothing yet. `fpr` is the promise: beyond it the filter is full,
   // which is said once, or an error if it is strict. Throws Trouble.
+  // Of files with given sizes, no more is read.
   Insertion(AnyFilter& filter, const InputOptions& options, double fpr, bool is_strict,
-            const StopFlag& stop);
+            const StopFlag& stop, std::vector<std::uint64_t> sizes = {});
 
   // What else is done with a batch once its records are in the filter: its answers then say which
   // were new. Add stages before run().
@@ -29,8 +34,8 @@ class Insertion {
 
   [[nodiscard]] std::uint64_t records() const noexcept { return records_; }
   [[nodiscard]] std::uint64_t fresh() const noexcept { return fresh_; }
+  [[nodiscard]] std::uint64_t keyless() const noexcept { return keyless_; }
   [[nodiscard]] std::uint64_t repeated() const noexcept { return records_ - fresh_ - keyless_; }
-  // "1,000 records in 1.3 s: 900 first seen, 100 repeated."
   [[nodiscard]] std::string summary() const;
 
  private:

@@ -18,34 +18,41 @@
 namespace probably::cli {
 namespace {
 
-// Reads all records into the filter and saves it.
-int insert_and_store(StoredFilter& stored, const std::string& path, const InputOptions& input,
-                     double fpr, bool is_strict, const StoreOptions& how, const StopFlag& stop) {
-  Insertion insertion(stored.filter, input, fpr, is_strict, stop);
-  insertion.run();
-  if (stored.dcso) stored.dcso->insertions += insertion.fresh();
-  store_filter(stored, path, how);
-  if (!input.is_quiet) {
-    tell(insertion.summary() + fmt::format(" The filter is in '{}' and takes {}.", path,
-                                           show_bytes(stored.filter.size_bytes())));
-  }
-  return stop ? kInterrupted : kFound;
+// Says what went into the filter, and where that is.
+void tell_summary(const Insertion& insertion, const std::string& path, const StoredFilter& stored) {
+  tell(fmt::format("{} The filter is in '{}' and takes {}.", insertion.summary(), path,
+                   show_bytes(stored.filter.size_bytes())));
 }
 
 }  // namespace
 
 int run(const BuildOptions& options, const StopFlag& stop) {
-  StoredFilter stored{make_filter(options.filter), Format::snapshot, false, false, std::nullopt};
-  return insert_and_store(stored, options.output, options.input,
-                          options.filter.fpr.value_or(kDefaultFpr), options.filter.is_strict,
-                          {.is_sparse = options.is_sparse, .stores_secret = options.stores_secret},
-                          stop);
+  StoredFilter stored = make_filter(options.filter);
+  Insertion insertion(stored.filter, options.input, promise_of(stored, options.filter.fpr),
+                      options.filter.is_strict, stop);
+  insertion.run();
+  if (stop) {
+    tell(fmt::format("{} Nothing was saved: a filter of some records would say no to the others.",
+                     insertion.summary()));
+    return kInterrupted;
+  }
+  store_filter(stored, options.output,
+               {.is_sparse = options.is_sparse, .stores_secret = options.stores_secret});
+  if (!options.input.is_quiet) tell_summary(insertion, options.output, stored);
+  return kFound;
 }
 
 int run(const AddOptions& options, const StopFlag& stop) {
-  StoredFilter stored = load_filter(options.filter.path, options.filter.secret_file);
-  return insert_and_store(stored, options.filter.path, options.input,
-                          options.fpr.value_or(kDefaultFpr), options.is_strict, {}, stop);
+  const std::string& path = options.filter.path;
+  StoredFilter stored = load_filter(path, options.filter.secret_file);
+  expect_storable(stored, path);
+  Insertion insertion(stored.filter, options.input, promise_of(stored, options.fpr),
+                      options.is_strict, stop);
+  insertion.run();
+  if (stored.dcso) stored.dcso->insertions += insertion.fresh();
+  store_filter(stored, path);
+  if (!options.input.is_quiet) tell_summary(insertion, path, stored);
+  return stop ? kInterrupted : kFound;
 }
 
 int run(const CheckOptions& options, const StopFlag& stop) {
@@ -71,7 +78,7 @@ int run(const CheckOptions& options, const StopFlag& stop) {
     const auto answers = batch.answers.span();
     records += batch.records.size();
     found += static_cast<std::uint64_t>(std::count(answers.begin(), answers.end(), true));
-    keyless += RecordReader::keyless(batch);
+    keyless += reader.keyless(batch);
     if (prints) {
       output.write({batch.output.data(), batch.output.size()});
       if (batch.block.is_last_for_now) output.flush();

@@ -35,27 +35,40 @@ void for_each_place(std::string_view text, char byte, Use&& use) {
   }
 }
 
-// Calls use(place) for each end outside of quotes. A doubled quote, which stands for one, leaves
-// the quoted field and enters it again at once.
+// Calls use(place) for each end outside of quotes, and returns whether the text ends inside of
+// them. A doubled quote, which stands for one, leaves the quoted field and enters it again at once.
 template <class Use>
-void for_each_unquoted_end(std::string_view text, const RecordFormat& format, Use&& use) {
-  bool is_quoted = false;
+bool for_each_unquoted_end(std::string_view text, const RecordFormat& format, bool is_quoted,
+                           Use&& use) {
   for (std::size_t at = 0; at < text.size(); ++at) {
     if (text[at] == *format.quote) is_quoted = !is_quoted;
     if (text[at] == format.end && !is_quoted) use(at);
   }
+  return is_quoted;
 }
 
 }  // namespace
 
-std::size_t whole_records(std::string_view text, const RecordFormat& format) {
-  if (!format.quote) {
-    const std::size_t last = text.rfind(format.end);
+std::size_t EndFinder::whole_records(std::string_view piece) noexcept {
+  if (!format_.quote) {
+    const std::size_t last = piece.rfind(format_.end);
     return last == std::string_view::npos ? 0 : last + 1;
   }
   std::size_t whole = 0;
-  for_each_unquoted_end(text, format, [&](std::size_t place) { whole = place + 1; });
+  is_quoted_ = for_each_unquoted_end(piece, format_, is_quoted_,
+                                     [&](std::size_t place) { whole = place + 1; });
   return whole;
+}
+
+std::string_view first_record(std::string_view text, const RecordFormat& format) {
+  bool is_quoted = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (format.quote && text[at] == *format.quote) is_quoted = !is_quoted;
+    if (text[at] == format.end && !is_quoted) return text.substr(0, at);
+  }
+  // The last quote of a file may be missing, and so may its last end.
+  if (text.back() == format.end) text.remove_suffix(1);
+  return text;
 }
 
 void split_records(std::string_view text, const RecordFormat& format,
@@ -67,7 +80,7 @@ void split_records(std::string_view text, const RecordFormat& format,
     begin = place + 1;
   };
   if (format.quote) {
-    for_each_unquoted_end(text, format, take);
+    for_each_unquoted_end(text, format, false, take);
     // The last quote of a file may be missing.
     if (begin != text.size()) take(text.size() - 1);
   } else {

@@ -470,6 +470,7 @@ class Header:
     params: tuple[int, int, int]
     chunk_bytes: int
     payload_bytes: int
+    promised_fpr: float
     sections: list[Section]
 
     @property
@@ -510,8 +511,9 @@ def parse_header(data: bytes, version: int) -> Header:
     refuse_unless(extent == WHOLE or encoding == SPARSE, "a delta that is not sparse")
     created, fingerprint = struct.unpack_from("<2Q", data, 16)
     params = struct.unpack_from("<3Q", data, 48)
-    chunk_bytes, sections, payload_bytes, more_reserved = struct.unpack_from("<IIQQ", data, 72)
-    refuse_unless(reserved == 0 and more_reserved == 0, "a reserved field of the header is not zero")
+    chunk_bytes, sections, payload_bytes, promised_fpr = struct.unpack_from("<IIQQ", data, 72)
+    refuse_unless(reserved == 0, "a reserved field of the header is not zero")
+    refuse_unless(promised_fpr == 0 or 0 < rate_of(promised_fpr) < 1, "the promised rate is no rate")
     refuse_unless(1 <= sections <= 64, f"{sections} sections instead of 1 to 64")
     table_end = SECTION_TABLE + sections * ENTRY_BYTES
     refuse_unless(not any(data[table_end:4088]), "something behind the section table is not zero")
@@ -528,6 +530,7 @@ def parse_header(data: bytes, version: int) -> Header:
         params=params,
         chunk_bytes=chunk_bytes,
         payload_bytes=payload_bytes,
+        promised_fpr=rate_of(promised_fpr),
         sections=[Section(*entry) for entry in struct.iter_unpack("<4Q", data[SECTION_TABLE:table_end])],
     )
 
@@ -908,6 +911,8 @@ def described(header: Header, counts: list[int]) -> Iterator[str]:
     yield f"chunk bytes: {header.chunk_bytes}"
     yield f"sections: {len(header.sections)}"
     yield f"payload bytes: {header.payload_bytes}"
+    if header.promised_fpr:
+        yield f"promised rate: {header.promised_fpr:g}"
     for number, (section, count) in enumerate(zip(header.sections, counts)):
         link = ""
         if header.kind == REDIS_CHAIN:

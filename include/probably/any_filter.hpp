@@ -38,9 +38,6 @@ class AnyDigests {
     return std::visit([](const auto& digests) { return digests.size(); }, digests_);
   }
 
- private:
-  friend class AnyFilter;
-
   // What they are to a filter with digests of type D.
   // Requires, checked in all builds: such a filter made them.
   template <class D>
@@ -50,6 +47,9 @@ class AnyDigests {
                     "AnyDigests: a filter of another kind made them.");
     return digests == nullptr ? std::span<const D>() : std::span<const D>(*digests);
   }
+
+ private:
+  friend class AnyFilter;
 
   // Several kinds have digests of one type.
   template <class Variant, class List>

@@ -143,7 +143,23 @@ struct VariantOfEach<Of, std::tuple<Filters...>> {
 template <class F>
 using ParamsOf = typename F::Params;
 
+template <class Work, class First, class... Others>
+auto with_kind(Kind kind, Work&& work, std::type_identity<std::tuple<First, Others...>>) {
+  if constexpr (sizeof...(Others) == 0) {
+    return work.template operator()<First>();
+  } else {
+    if (kind == kind_of<First>) return work.template operator()<First>();
+    return with_kind(kind, work, std::type_identity<std::tuple<Others...>>{});
+  }
+}
+
 }  // namespace detail
+
+// Calls work.operator()<F>() with the filter type of that kind.
+template <class Work>
+auto with_kind(Kind kind, Work&& work) {
+  return detail::with_kind(kind, work, std::type_identity<AllFilters>{});
+}
 
 // The params of a filter whose kind is known at run time only.
 using AnyParams = detail::VariantOfEach<detail::ParamsOf, AllFilters>::type;

@@ -45,6 +45,9 @@ struct SaveOptions {
   // The time of creation that the file tells, in seconds since 1970; none: now. With a fixed one,
   // the same filter gives the same bytes.
   std::optional<std::uint64_t> created = std::nullopt;
+  // The rate that the filter was planned for, between 0 and 1, for whoever asks the file when it is
+  // full; 0: not told. A filter of fixed size does not know it.
+  double promised_fpr = 0;
 };
 
 namespace detail {
@@ -220,6 +223,7 @@ struct SnapshotInfo {
   std::uint64_t fingerprint = 0;  // Hasher::fingerprint()
   bool has_secret = false;        // in the file
   std::uint64_t created = 0;      // seconds since 1970
+  double promised_fpr = 0;        // as whoever saved it says; 0: not told
   AnyParams params;
   std::vector<Section> sections;
   std::uint64_t filter_bytes = 0;  // what opening it takes

@@ -12,12 +12,18 @@ std::uint64_t seconds_since_1970() noexcept {
 
 }  // namespace
 
-void apply_options(const SaveOptions& options, Header& header) {
+Result<void> apply_options(const SaveOptions& options, Header& header) {
+  if (options.promised_fpr != 0 && !is_promise(options.promised_fpr)) {
+    return Error{ErrorCode::invalid_argument,
+                 "SaveOptions::promised_fpr is no rate between 0 and 1."};
+  }
+  header.promised_fpr = options.promised_fpr;
   header.created = options.created.value_or(seconds_since_1970());
   if (options.sparse) header.encoding = Encoding::sparse;
   if (options.store_secret && header.secret_state == SecretState::withheld) {
     header.secret_state = SecretState::stored;
   }
+  return {};
 }
 
 Result<Hasher> hasher_of(const Header& header, const std::optional<SecretKey>& secret,

@@ -173,7 +173,8 @@ inline Contents contents_of(ConstFilterPointer filter) {
 }
 
 // Completes what contents_of() left to the caller.
-void apply_options(const SaveOptions& options, Header& header);
+// Fails with invalid_argument.
+Result<void> apply_options(const SaveOptions& options, Header& header);
 
 // --- And back ------------------------------------------------------------------------------------
 
@@ -220,21 +221,6 @@ Result<Geometry<F>> geometry_of(const Header& header, const std::string& name) {
     }
   }
   return geometry;
-}
-
-// Calls work.operator()<F>() with the filter type of that kind.
-template <class Work, class First, class... Others>
-auto with_kind(Kind kind, Work&& work, std::type_identity<std::tuple<First, Others...>>) {
-  if constexpr (sizeof...(Others) == 0) {
-    return work.template operator()<First>();
-  } else {
-    if (kind == kind_of<First>) return work.template operator()<First>();
-    return with_kind(kind, work, std::type_identity<std::tuple<Others...>>{});
-  }
-}
-template <class Work>
-auto with_kind(Kind kind, Work&& work) {
-  return with_kind(kind, work, std::type_identity<AllFilters>{});
 }
 
 // The hasher that a header tells of, if it is complete with the user's secret.

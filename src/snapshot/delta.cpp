@@ -58,7 +58,7 @@ Result<void> write_delta(Contents contents, const Header& since, const std::stri
                          const SaveOptions& options, ByteSink& sink,
                          const detail::ForgetKnown& forget_known) {
   if (auto same = expect_same(contents.header, since, since_name); !same) return same;
-  detail::apply_options(options, contents.header);
+  if (auto valid = detail::apply_options(options, contents.header); !valid) return valid;
   contents.header.encoding = Encoding::sparse;
   contents.header.extent = Extent::delta;
   return detail::write_snapshot(contents, sink, forget_known);

@@ -32,7 +32,7 @@ constexpr std::size_t kParams = 48;
 constexpr std::size_t kChunkBytes = 72;
 constexpr std::size_t kSectionCount = 76;
 constexpr std::size_t kPayloadBytes = 80;
-constexpr std::size_t kReservedWord = 88;
+constexpr std::size_t kPromisedFpr = 88;
 constexpr std::size_t kSections = 96;
 constexpr std::size_t kSectionBytes = 32;
 constexpr std::size_t kChecksum = kHeaderBytes - 8;
@@ -101,6 +101,8 @@ std::uint64_t checksum(std::span<const std::byte> bytes) noexcept {
   return XXH3_64bits(bytes.data(), bytes.size());
 }
 
+bool is_promise(double fpr) noexcept { return fpr > 0 && fpr < 1; }
+
 HeaderBytes encode(const Header& header) noexcept {
   HeaderBytes bytes{};
   const auto put = [&bytes](std::size_t place, auto value) {
@@ -124,6 +126,7 @@ HeaderBytes encode(const Header& header) noexcept {
   put(at::kChunkBytes, header.chunk_bytes);
   put(at::kSectionCount, static_cast<std::uint32_t>(header.sections.size()));
   put(at::kPayloadBytes, header.payload_bytes());
+  put(at::kPromisedFpr, std::bit_cast<std::uint64_t>(header.promised_fpr));
   for (std::size_t i = 0; i < header.sections.size(); ++i) {
     const std::size_t place = at::kSections + at::kSectionBytes * i;
     put(place, header.sections[i].bytes);
@@ -187,8 +190,13 @@ Result<Header> decode(const HeaderBytes& bytes, const std::string& name) {
     header.params[i] = word(at::kParams + 8 * i);
   }
   header.chunk_bytes = half(at::kChunkBytes);
+  header.promised_fpr = std::bit_cast<double>(word(at::kPromisedFpr));
   const std::uint32_t section_count = half(at::kSectionCount);
 
+  // Not a number fails, too; and minus zero is none of ours.
+  if (word(at::kPromisedFpr) != 0 && !is_promise(header.promised_fpr)) {
+    return corrupt(name, "no filter can have been promised the rate that it tells");
+  }
   if (header.extent == Extent::delta && header.encoding != Encoding::sparse) {
     return corrupt(name, "a delta has to be sparse");
   }
@@ -219,7 +227,7 @@ Result<Header> decode(const HeaderBytes& bytes, const std::string& name) {
     return corrupt(name, "the sizes of its sections do not add up");
   }
   const std::size_t used = at::kSections + at::kSectionBytes * section_count;
-  if (byte(at::kReservedByte) != 0 || word(at::kReservedWord) != 0 ||
+  if (byte(at::kReservedByte) != 0 ||
       !all_zero(std::span(bytes).subspan(used, at::kChecksum - used))) {
     return Error{ErrorCode::unsupported,
                  name +

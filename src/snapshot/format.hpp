@@ -54,6 +54,7 @@ struct Header {
   bool has_drawn_secret = false;  // that nobody knows; not written
   std::array<std::uint64_t, 3> params{};
   std::uint32_t chunk_bytes = kChunkBytes;
+  double promised_fpr = 0;  // 0: not told
   std::vector<Section> sections;
 
   // Chunks never reach over the end of a section.
@@ -72,6 +73,9 @@ struct Header {
   // Those bits of a section's last word that keys can set.
   [[nodiscard]] std::uint64_t last_word_bits() const noexcept;
 };
+
+// Whether it is a rate that a filter may have been promised.
+[[nodiscard]] bool is_promise(double fpr) noexcept;
 
 [[nodiscard]] std::uint64_t checksum(std::span<const std::byte> bytes) noexcept;
 

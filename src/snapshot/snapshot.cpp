@@ -60,7 +60,7 @@ template <class GetSections>
 Result<AnyFilter> make_filter(const Header& header, const std::optional<SecretKey>& secret,
                               const std::string& name, const StorageOptions& options,
                               GetSections&& get_sections) {
-  return detail::with_kind(header.kind, [&]<class F>() -> Result<AnyFilter> {
+  return with_kind(header.kind, [&]<class F>() -> Result<AnyFilter> {
     const auto geometry = detail::geometry_of<F>(header, name);
     if (!geometry) return geometry.error();
     const auto hasher = detail::hasher_for<F>(header, secret, name);
@@ -81,7 +81,7 @@ namespace detail {
 
 Result<void> save(ConstFilterPointer filter, ByteSink& sink, const SaveOptions& options) {
   Contents contents = contents_of(filter);
-  apply_options(options, contents.header);
+  if (auto valid = apply_options(options, contents.header); !valid) return valid;
   if (contents.header.has_drawn_secret && contents.header.secret_state == SecretState::withheld) {
     return Error{
         ErrorCode::secret,
@@ -235,9 +235,10 @@ Result<SnapshotInfo> peek(const std::string& path) {
   info.fingerprint = header->fingerprint;
   info.has_secret = header->secret_state == SecretState::stored;
   info.created = header->created;
+  info.promised_fpr = header->promised_fpr;
   info.filter_bytes = header->filter_bytes();
   info.file_bytes = source->size_bytes();
-  detail::with_kind(header->kind, [&]<class F>() {
+  with_kind(header->kind, [&]<class F>() {
     const auto geometry = detail::geometry_of<F>(*header, source->name()).value();
     info.params = geometry.params;
     for (std::size_t i = 0; i < header->sections.size(); ++i) {

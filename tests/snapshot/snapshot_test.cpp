@@ -128,7 +128,7 @@ TYPED_TEST(Snapshots, TellWhatTheyHold) {
   const std::string path = directory.file("filter");
   const auto filter = filled<TypeParam>(sample_params<TypeParam>().back(), 2000, Hasher::xxh3(9));
   for (const bool sparse : {false, true}) {
-    ASSERT_TRUE(save(filter, path, {.sparse = sparse, .created = 77}));
+    ASSERT_TRUE(save(filter, path, {.sparse = sparse, .created = 77, .promised_fpr = 0.03}));
     const auto info = peek(path);
     ASSERT_TRUE(info) << info.error().message;
     EXPECT_EQ(info->format_version, 1);
@@ -139,6 +139,7 @@ TYPED_TEST(Snapshots, TellWhatTheyHold) {
     EXPECT_EQ(info->algorithm, HashAlgorithm::xxh3);
     EXPECT_EQ(info->fingerprint, 9u);
     EXPECT_EQ(info->created, 77u);
+    EXPECT_EQ(info->promised_fpr, 0.03);
     EXPECT_EQ(info->file_bytes, fs::file_size(path));
     EXPECT_EQ(info->filter_bytes, filter.size_bytes());
     EXPECT_EQ(std::get<typename TypeParam::Params>(info->params), filter.params());
@@ -146,6 +147,16 @@ TYPED_TEST(Snapshots, TellWhatTheyHold) {
     for (const auto& section : info->sections) bits += section.set_bits;
     EXPECT_NEAR(static_cast<double>(bits) / (8.0 * static_cast<double>(filter.size_bytes())),
                 filter.fill_ratio(), 0.01);
+  }
+}
+
+TEST(Snapshots, PromiseOnlyRates) {
+  for (const double wrong : {-0.1, 1.0, std::numeric_limits<double>::quiet_NaN()}) {
+    BufferSink sink;
+    const auto saved = save(small_filter(), sink, {.promised_fpr = wrong});
+    ASSERT_FALSE(saved);
+    EXPECT_EQ(saved.error().code, ErrorCode::invalid_argument);
+    EXPECT_TRUE(sink.bytes().empty());
   }
 }
 

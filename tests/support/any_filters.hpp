@@ -20,7 +20,7 @@ namespace testing {
 
 // An empty filter for the plan.
 inline AnyFilter make_filter(Kind kind, const Plan& plan = {.keys = 1000, .fpr = 0.01}) {
-  return detail::with_kind(kind, [&]<class F>() { return AnyFilter(F::create(plan).value()); });
+  return with_kind(kind, [&]<class F>() { return AnyFilter(F::create(plan).value()); });
 }
 
 inline std::vector<Kind> all_kinds() {

@@ -1,63 +1,13 @@
-"""The program itself: what it prints, what it says on standard error, and its exit code.
+"""probably dedup: each record the first time that it is seen."""
 
-    cli_test.py PROGRAM DATA_DIRECTORY
-"""
-
-import collections
 import gzip
-import os
 import pathlib
 import random
-import resource
 import signal
 import subprocess
-import sys
-import tempfile
 import time
-import unittest
 
-PROGRAM = pathlib.Path(sys.argv[1]).resolve()
-DATA = pathlib.Path(sys.argv[2]).resolve()
-
-Result = collections.namedtuple("Result", "code out err")
-
-
-class CliTest(unittest.TestCase):
-    def setUp(self):
-        self.temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(self.temporary.cleanup)
-        self.directory = pathlib.Path(self.temporary.name)
-
-    def run_program(self, *arguments, stdin=b"", **options):
-        done = subprocess.run(
-            [PROGRAM, *map(str, arguments)],
-            input=stdin,
-            stdout=options.pop("stdout", subprocess.PIPE),
-            stderr=subprocess.PIPE,
-            cwd=self.directory,
-            timeout=120,
-            check=False,
-            **options,
-        )
-        return Result(done.returncode, done.stdout, done.stderr.decode())
-
-    def expect(self, result, code=0, out=None, err=None):
-        self.assertEqual(result.code, code, result.err)
-        if out is not None:
-            self.assertTrue(result.out == out, (result.out[:200], out[:200]))
-        if err is not None:
-            self.assertIn(err, result.err)
-        return result
-
-    def file(self, name, content):
-        path = self.directory / name
-        path.write_bytes(content)
-        return path
-
-    def build(self, name, keys, *arguments):
-        path = self.directory / name
-        self.expect(self.run_program("build", "-q", "-o", path, *arguments, stdin=keys))
-        return path
+from support import PROGRAM, CliTest, main
 
 
 def first_seen(lines):
@@ -260,136 +210,97 @@ class DedupTest(CliTest):
         self.expect(self.run_program("dedup", "--keys", "1000", "--strict", stdin=text), 2, err="is full")
 
     def test_memory_is_that_of_the_plan(self):
-        text = self.file("many", b"".join(b"%019d\n" % i for i in range(1_000_000)))
-        command = [PROGRAM, "dedup", "-q", "--count", "--keys", "1M", text]
-        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-        self.assertEqual(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout[:3], b"999")
-        after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-        self.assertLess(max(before, after), 64 * 1024)
+        with subprocess.Popen(
+            [PROGRAM, "dedup", "-q", "--repeated", "--keys", "1M"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        ) as process:
+            for first in range(0, 1_000_000, 10_000):
+                process.stdin.write(b"".join(b"%019d\n" % i for i in range(first, first + 10_000)))
+            # The program has read everything when it answers this, and is still there to be asked.
+            process.stdin.write(b"the end\nthe end\n")
+            process.stdin.flush()
+            while process.stdout.readline() != b"the end\n":
+                pass
+            status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+            process.stdin.close()
+        peak_kib = int(status.split("VmHWM:")[1].split()[0])
+        self.assertLess(peak_kib, 16 * 1024)
 
 
-class MembersTest(CliTest):
-    def test_build_and_check(self):
-        known = self.build("known", b"a\nb\nc\n", "--keys", "1000", "--fpr", "1e-6")
-        self.expect(self.run_program("check", known, stdin=b"a\nx\nc\n"), 0, b"a\nc\n", "2 of 3 records")
-        self.expect(self.run_program("check", "-v", known, stdin=b"a\nx\nc\n"), 0, b"x\n")
-        self.expect(self.run_program("check", "-c", known, stdin=b"a\nx\nc\n"), 0, b"2\n")
-        self.expect(self.run_program("check", known, stdin=b"x\n"), 1, b"")
-        self.expect(self.run_program("check", known, stdin=b""), 1, b"")
-        self.expect(self.run_program("check", "--silent", known, stdin=b"x\na\n"), 0, b"", "")
-        self.expect(self.run_program("check", "--silent", known, stdin=b"x\n"), 1, b"", "")
-
-    def test_add(self):
-        known = self.build("known", b"a\n", "--keys", "1000", "--fpr", "1e-6")
-        self.expect(self.run_program("add", known, stdin=b"b\na\n"), 0, b"", "1 first seen, 1 repeated")
-        self.expect(self.run_program("check", "-c", known, stdin=b"a\nb\nc\n"), 0, b"2\n")
-
-    def test_foreign_files(self):
-        keys = b"".join(b"key-%06d\n" % i for i in range(1_000))
-        for name in (
-            "go_bitsandblooms_v3_n1000_p01.bin",
-            "go_bitsandblooms_v3_n1000_p01.json",
-            "guava31_mitz64_utf8_n1000_p01.bin",
-            "dcso_n1000_p01.bloom",
-            "parquet_sbbf_k.header_and_bitset.bin",
-        ):
-            with self.subTest(name=name):
-                source = DATA / "interop" / name
-                self.expect(self.run_program("check", "-c", source, stdin=keys), 0, b"1000\n")
-                copy = self.file("copy", source.read_bytes())
-                self.expect(self.run_program("add", "-q", copy, stdin=b""))
-                self.assertEqual(copy.read_bytes(), source.read_bytes(), "nothing new, nothing changed")
-                self.expect(self.run_program("add", "-q", copy, stdin=b"one more\n"))
-                self.expect(self.run_program("check", "-c", copy, stdin=b"one more\n"), 0, b"1\n")
-                self.expect(self.run_program("convert", source, "snapshot"))
-                self.expect(self.run_program("check", "-c", "snapshot", stdin=keys), 0, b"1000\n")
-
-    def test_secrets(self):
-        self.file("secret", b"0123456789abcdef")
-        self.file("other", b"00112233445566778899aabbccddeeff\n")
-        self.file("none", b"short")
-        known = self.build("known", b"a\n", "--keys", "10", "--secret", "secret")
-        self.expect(self.run_program("check", "--secret", "secret", known, stdin=b"a\n"), 0, b"a\n")
-        self.expect(self.run_program("check", known, stdin=b"a\n"), 2, err="give the secret")
-        self.expect(self.run_program("check", "--secret", "other", known, stdin=b"a\n"), 2, err="another secret")
-        self.expect(self.run_program("check", "--secret", "none", known, stdin=b"a\n"), 2, err="32 hexadecimal")
-        stored = self.build("stored", b"a\n", "--keys", "10", "--secret", "secret", "--store-secret")
-        self.expect(self.run_program("add", "-q", stored, stdin=b"b\n"))
-        self.expect(self.run_program("check", stored, stdin=b"b\n"), 0, b"b\n")
-
-    def test_merge_and_diff(self):
-        one = self.build("one", b"a\nb\n", "--keys", "1000", "--fpr", "1e-6")
-        two = self.build("two", b"b\nc\n", "--keys", "1000", "--fpr", "1e-6")
-        other = self.build("other", b"c\n", "--keys", "2000")
-        self.expect(self.run_program("merge", "-o", "all", one, two))
-        self.expect(self.run_program("check", "-c", "all", stdin=b"a\nb\nc\nd\n"), 0, b"3\n")
-        self.expect(self.run_program("merge", "-o", "all", one, other), 2, err="cannot be merged")
-        self.expect(self.run_program("diff", one, one), 0, b"The filters are equal, bit for bit.\n")
-        result = self.expect(self.run_program("diff", one, two), 1)
-        self.assertIn(b"only in the first    about 1\n", result.out)
-        self.expect(self.run_program("diff", one, other), 2, err="cannot be compared")
+def awk(text):
+    return subprocess.run(
+        ["awk", "!seen[$0]++"], input=text, stdout=subprocess.PIPE, env={"LC_ALL": "C"}, check=True
+    ).stdout
 
 
-class TroubleTest(CliTest):
-    def test_files_that_cannot_be_read(self):
-        self.file("there", b"a\n")
-        (self.directory / "directory").mkdir()
-        for path, why in (("missing", "No such file"), ("directory", "Is a directory")):
-            # Before anything is done.
-            self.expect(self.run_program("dedup", "there", path), 2, b"", f"'{path}': {why}")
-            self.expect(self.run_program("check", path, "there"), 2, b"", path)
-        if os.geteuid() != 0:
-            self.file("secret", b"a\n").chmod(0)
-            self.expect(self.run_program("dedup", "secret"), 2, b"", "Permission denied")
+class ExactTest(CliTest):
+    # So small that most of what is new is suspected wrongly.
+    TINY = ("--keys", "100", "--fpr", "50%")
 
-    def test_read_errors(self):
-        # Reading one's own memory at address 0 fails with EIO.
-        self.expect(self.run_program("dedup", "/proc/self/mem"), 2, b"", "Input/output error")
+    def test_equals_awk_on_random_inputs(self):
+        source = random.Random(2)
+        for round_number in range(40):
+            alphabet = source.choice([b"ab", b"abc\n", b"\n", bytes(range(1, 256))])
+            text = bytes(source.choices(alphabet, k=source.choice([0, 1, 10, 1_000, 100_000])))
+            if source.random() < 0.5:
+                text = b"\n".join(b"%d" % source.randrange(5_000) for _ in range(20_000))
+            path = self.file("input", text)
+            arguments = source.choice([(), self.TINY, ("--threads", "1"), (*self.TINY, "--threads", "3")])
+            with self.subTest(round=round_number, arguments=arguments, size=len(text)):
+                result = self.run_program("dedup", "--exact-check", *arguments, path)
+                self.expect(result, 0, awk(text))
 
-    def test_files_that_are_no_filters(self):
-        self.file("text", b"hello\n")
+    def test_tells_what_was_suspected_wrongly(self):
+        path = self.file("input", b"".join(b"%d\n" % i for i in range(10_000)) * 2)
+        result = self.expect(self.run_program("dedup", "--exact-check", *self.TINY, path), 0)
+        self.assertIn("10,000 first seen, 10,000 repeated. ", result.err)
+        suspected = int(result.err.split("repeated. ")[1].split()[0].replace(",", ""))
+        self.assertGreater(suspected, 5_000)
+
+    def test_repeated_and_count(self):
+        path = self.file("input", b"a\nb\na\na\n" + b"".join(b"%d\n" % i for i in range(1_000)))
+        run = lambda *arguments: self.run_program("dedup", "--exact-check", *self.TINY, *arguments, path)
+        self.expect(run("--repeated"), 0, b"a\na\n")
+        self.expect(run("--count"), 0, b"1002\n")
+        self.expect(run("--count", "--repeated"), 0, b"2\n")
+
+    def test_several_files_and_missing_ends(self):
+        names = ["one", "empty", "two", "one"]
+        self.file("one", b"a\nb")
         self.file("empty", b"")
-        for name in ("text", "empty"):
-            self.expect(self.run_program("check", name, stdin=b"a\n"), 2, b"", "holds no filter")
-        self.expect(self.run_program("check", DATA / "interop/duckdb_bloom.parquet", stdin=b""), 2, b"", "--column")
+        self.file("two", b"b\nab\n\n")
+        self.expect(self.run_program("dedup", "--exact-check", *self.TINY, *names), 0, b"a\nb\nab\n\n")
 
-    def test_numbers(self):
-        for option, value in (
-            ("--keys", "0"),
-            ("--keys", "-1"),
-            ("--keys", "many"),
-            ("--keys", "1e30"),
-            ("--keys", "99999999999999999999"),
-            ("--fpr", "0"),
-            ("--fpr", "1"),
-            ("--fpr", "1.5"),
-            ("--fpr", "nan"),
-            ("--fpr", "1 in 0"),
-            ("--memory", "64 apples"),
-            ("--memory", "10EiB"),
-            ("--threads", "0"),
-            ("--kind", "cuckoo"),
-            ("--key", "x"),
-            ("--delimiter", "ab"),
+    def test_keys(self):
+        rows = [(b"%d" % i, b"k%d" % (i * i % 997)) for i in range(3_000)]
+        first = {}
+        for number, key in rows:
+            first.setdefault(key, number)
+        for arguments, row in (
+            (["--key", "2"], b"%s\t%s\n"),
+            (["--key", "2", "--csv"], b'%s,"%s"\n'),
+            (["--key", "/k"], b'{"n":%s,"k":"%s"}\n'),
         ):
-            with self.subTest(option=option, value=value):
-                result = self.expect(self.run_program("dedup", f"{option}={value}", stdin=b"a\n"), 2, b"")
-                self.assertTrue(result.err.startswith("probably: "), result.err)
-        self.expect(self.run_program("dedup", "--keys", "1e15", stdin=b"a\n"), 2, b"", "memory")
+            path = self.file("rows", b"".join(row % each for each in rows) + b"no key\n")
+            expected = b"".join(row % (number, key) for key, number in first.items()) + b"no key\n"
+            result = self.run_program("dedup", "--exact-check", *self.TINY, *arguments, path)
+            self.expect(result, 0, expected)
 
-    def test_words_that_nobody_knows(self):
-        self.expect(self.run_program("dedpu"), 2, b"", "Did you mean dedup?")
-        self.expect(self.run_program("dedup", "--stat", "x"), 2, b"", "Did you mean --state?")
-        self.expect(self.run_program("info"), 2, b"", "See probably info --help.")
+    def test_long_lines(self):
+        long = b"x" * 3_000_000
+        path = self.file("long", b"\n".join([long, long + b"y", long, b"z" * 300_000]))
+        expected = b"\n".join([long, long + b"y", b"z" * 300_000]) + b"\n"
+        self.expect(self.run_program("dedup", "--exact-check", *self.TINY, path), 0, expected)
 
-    def test_help(self):
-        self.expect(self.run_program("--version"), 0)
-        everything = self.expect(self.run_program("--help"), 0).out.decode()
-        for command in ("dedup", "build", "add", "check", "info", "verify", "merge", "diff", "convert"):
-            self.assertIn(command, everything)
-            text = self.expect(self.run_program(command, "--help"), 0).out.decode()
-            self.assertIn(f"probably {command} ", text, "an example")
+    def test_needs_files_that_can_be_read_twice(self):
+        self.file("there", b"a\n")
+        with gzip.open(self.directory / "packed", "wb") as packed:
+            packed.write(b"a\n")
+        for arguments in ([], ["-"], ["packed"], ["/dev/null"], ["there", "--state", "state"]):
+            self.expect(self.run_program("dedup", "--exact-check", *arguments), 2, b"", "--exact-check")
+        self.expect(self.run_program("dedup", "--exact-check", "missing"), 2, b"", "'missing': No such file")
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    main()
