@@ -12,6 +12,7 @@
 #include "mapped_files.hpp"
 #include "output.hpp"
 #include "progress.hpp"
+#include "size_guess.hpp"
 #include "trouble.hpp"
 #include "units.hpp"
 
@@ -26,7 +27,7 @@ bool exists(const std::string& path) {
 // The one of the last run, or a new one.
 StoredFilter first_filter(const DedupOptions& options) {
   const NewFilterOptions& wanted = options.filter;
-  if (options.state.empty() || !exists(options.state)) return make_filter(wanted);
+  if (options.state.empty() || !exists(options.state)) return make_filter(wanted, options.input);
   if (wanted.keys || wanted.bytes || wanted.kind || wanted.seed) {
     throw Trouble(fmt::format(
         "'{}' is there and has its size: leave out --keys, --memory, --kind and --seed, or remove "
@@ -76,7 +77,7 @@ struct Counts {
 // The first reading, at whose end `exact` knows all suspects. The filter is needed no longer.
 Counts find_suspects(const DedupOptions& options, const MappedFiles& files, ExactCheck& exact,
                      const StopFlag& stop) {
-  StoredFilter stored = make_filter(options.filter);
+  StoredFilter stored = make_filter(options.filter, options.input);
   Insertion insertion(stored.filter, options.input, promise_of(stored, options.filter.fpr),
                       options.filter.is_strict, stop, files.sizes());
   insertion.then().in_order([&](Batch& batch) { exact.suspect(batch); });
@@ -92,7 +93,8 @@ int run_exactly(const DedupOptions& options, const StopFlag& stop) {
   }
   const RecordReader reader(options.input);
   const MappedFiles files(options.input.files);
-  ExactCheck exact(files, reader);
+  // A key that is repeated takes two records at least.
+  ExactCheck exact(files, reader, keys_at_first(options.input.files, reader.format()) / 2);
   Progress progress(options.input.is_quiet, options.input.shows_progress);
   const Counts first = find_suspects(options, files, exact, stop);
   Counts second{0, 0, first.keyless};

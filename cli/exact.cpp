@@ -13,7 +13,6 @@ namespace {
 
 // Of the suspects, so that few others are looked up.
 constexpr double kSuspectsFpr = 0.01;
-constexpr std::uint64_t kFirstSuspects = 1 << 16;
 
 // A seed that nobody can know, for nobody shall choose keys that meet in the table.
 Hasher unpredictable_hasher() {
@@ -23,9 +22,8 @@ Hasher unpredictable_hasher() {
   return Hasher::xxh3(seed);
 }
 
-AnyFilter empty_suspects() {
-  return expect(
-      ScalableBloom::create({.keys = kFirstSuspects, .fpr = kSuspectsFpr}, unpredictable_hasher()));
+AnyFilter empty_suspects(std::uint64_t keys) {
+  return expect(ScalableBloom::create({.keys = keys, .fpr = kSuspectsFpr}, unpredictable_hasher()));
 }
 
 }  // namespace
@@ -71,8 +69,8 @@ std::uint64_t FirstPlaces::first_guess(std::uint64_t digest, std::uint64_t other
 
 // --- ExactCheck ----------------------------------------------------------------------------------
 
-ExactCheck::ExactCheck(const MappedFiles& files, const RecordReader& reader)
-    : files_(files), reader_(reader), suspects_(empty_suspects()) {
+ExactCheck::ExactCheck(const MappedFiles& files, const RecordReader& reader, std::uint64_t suspects)
+    : files_(files), reader_(reader), suspects_(empty_suspects(suspects)) {
   if (files_.size() > FirstPlaces::kMaxPlace) {
     throw Trouble("--exact-check takes input of up to 1 TiB.");
   }

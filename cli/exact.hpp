@@ -63,8 +63,9 @@ class FirstPlaces {
 
 class ExactCheck {
  public:
-  // Both must outlive it. Throws Trouble if the files are too large.
-  ExactCheck(const MappedFiles& files, const RecordReader& reader);
+  // Expects so many suspects; there may be more. Files and reader must outlive it. Throws Trouble
+  // if the files are too large.
+  ExactCheck(const MappedFiles& files, const RecordReader& reader, std::uint64_t suspects);
 
   // First reading: takes a batch whose answers tell which records the filter had not seen.
   void suspect(const Batch& batch);

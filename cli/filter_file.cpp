@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "size_guess.hpp"
 #include "trouble.hpp"
 
 namespace probably::cli {
@@ -143,7 +144,7 @@ std::optional<SecretKey> read_secret(const std::string& path) {
                   path));
 }
 
-StoredFilter make_filter(const NewFilterOptions& options) {
+StoredFilter make_filter(const NewFilterOptions& options, const InputOptions& input) {
   const auto secret = read_secret(options.secret_file);
   if (secret && options.seed) throw Trouble("--secret and --seed exclude each other.");
   if (options.keys && *options.keys == 0) throw Trouble("--keys 0 makes no filter.");
@@ -153,6 +154,9 @@ StoredFilter make_filter(const NewFilterOptions& options) {
   Plan plan{.keys = options.keys.value_or(0), .fpr = options.fpr.value_or(0)};
   plan.size_bytes = options.bytes.value_or(0);
   if (!options.fpr && !(options.keys && options.bytes)) plan.fpr = kDefaultFpr;
+  if (!has_size) {
+    plan.keys = keys_at_first(input.files, {.end = input.ends_with_zero ? '\0' : '\n'});
+  }
   return expect(with_kind(kind, [&]<class F>() -> Result<StoredFilter> {
     constexpr bool kHashesAsWeWish = std::same_as<typename F::Hasher, Hasher>;
     if (!kHashesAsWeWish && (secret || options.seed)) {

@@ -47,8 +47,9 @@ inline constexpr double kDefaultFpr = 0.001;
 // is no path.
 [[nodiscard]] std::optional<SecretKey> read_secret(const std::string& path);
 
-// An empty filter. Of unknown size it grows, unless a kind was named that does not. Throws Trouble.
-[[nodiscard]] StoredFilter make_filter(const NewFilterOptions& options);
+// An empty filter. If the user says no size, it grows, and starts with room for some of the input.
+// Throws Trouble.
+[[nodiscard]] StoredFilter make_filter(const NewFilterOptions& options, const InputOptions& input);
 // Whatever software wrote the file, compressed with gzip or zstd or not. Throws Trouble.
 [[nodiscard]] StoredFilter load_filter(const std::string& path, const std::string& secret_file);
 

@@ -27,7 +27,7 @@ void tell_summary(const Insertion& insertion, const std::string& path, const Sto
 }  // namespace
 
 int run(const BuildOptions& options, const StopFlag& stop) {
-  StoredFilter stored = make_filter(options.filter);
+  StoredFilter stored = make_filter(options.filter, options.input);
   Insertion insertion(stored.filter, options.input, promise_of(stored, options.filter.fpr),
                       options.filter.is_strict, stop);
   insertion.run();
