@@ -76,11 +76,14 @@ void add_input(CLI::App& app, InputOptions& options) {
   add_parsed(app, "--threads", options.threads, parse_threads, "N",
              "How many threads work (default: one per processor)")
       ->group(kInputGroup);
-  auto* const quiet =
-      app.add_flag("-q,--quiet", options.is_quiet, "Say nothing but errors")->group(kOutputGroup);
   app.add_flag("--progress", options.shows_progress, "Show progress even if nobody seems to watch")
+      ->group(kOutputGroup);
+}
+
+void add_quiet(CLI::App& app, bool& is_quiet) {
+  app.add_flag("-q,--quiet", is_quiet, "Say nothing but errors")
       ->group(kOutputGroup)
-      ->excludes(quiet);
+      ->excludes(app.get_option("--progress"));
 }
 
 void add_secret(CLI::App& app, std::string& path) {
@@ -190,6 +193,7 @@ class CommandLine {
         "  probably dedup --key /user/id events.jsonl  # by a value of JSON lines\n"
         "  probably dedup --exact-check big.txt > unique.txt  # exactly awk '!seen[$0]++'\n");
     add_input(app, dedup_.input);
+    add_quiet(app, dedup_.input.is_quiet);
     add_new_filter(app, dedup_.filter);
     app.add_option("-s,--state", dedup_.state,
                    "Load the filter from this file, if it is there, and save it in the end")
@@ -210,6 +214,7 @@ class CommandLine {
                                 "  probably build --keys 10M -o known.probably known.txt\n"
                                 "  probably build --memory 64MiB -o known.probably < known.txt\n");
     add_input(app, build_.input);
+    add_quiet(app, build_.input.is_quiet);
     add_new_filter(app, build_.filter);
     app.add_option("-o,--output", build_.output, "The file to write")
         ->type_name("FILE")
@@ -232,6 +237,7 @@ class CommandLine {
         ->required()
         ->group(kFilterGroup);
     add_input(app, add_.input);
+    add_quiet(app, add_.input.is_quiet);
     add_secret(app, add_.filter.secret_file);
     add_parsed(app, "-p,--fpr", add_.fpr, parse_rate, "RATE",
                "The rate beyond which the filter counts as full (default: 0.1%)")
@@ -246,7 +252,7 @@ class CommandLine {
         "check", "Print the records that are probably in a filter",
         "  probably check known.probably candidates.txt\n"
         "  probably check -v known.probably < candidates.txt   # those that are certainly not\n"
-        "  printf 'key' | probably check --silent known.probably && echo probably\n"
+        "  printf 'key' | probably check -q known.probably && echo probably\n"
         "\nThe exit code is 0 if some record was selected, 1 if none was, 2 if there was "
         "trouble.\n");
     app.add_option("filter", check_.filter.path, "The filter, of any format")
@@ -260,9 +266,11 @@ class CommandLine {
     auto* const count =
         app.add_flag("-c,--count", check_.only_counts, "Print only how many there are")
             ->group(kOutputGroup);
-    app.add_flag("--silent", check_.only_exit_code, "Print nothing; the exit code tells")
+    app.add_flag("-q,--quiet", check_.only_exit_code, "Print nothing at all; the exit code tells")
         ->group(kOutputGroup)
         ->excludes(count);
+    app.add_flag("--no-summary", check_.input.is_quiet, "Print only what is asked for")
+        ->group(kOutputGroup);
     returns(app, check_);
   }
 

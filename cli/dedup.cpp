@@ -133,6 +133,7 @@ int run_exactly(const DedupOptions& options, const StopFlag& stop) {
 
 int run(const DedupOptions& options, const StopFlag& stop) {
   if (options.is_exact) return run_exactly(options, stop);
+  if (!options.state.empty()) expect_writable(options.state, options.input.files);
   StoredFilter stored = first_filter(options);
   Insertion insertion(stored.filter, options.input, promise_of(stored, options.filter.fpr),
                       options.filter.is_strict, stop);

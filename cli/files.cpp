@@ -13,6 +13,21 @@
 #include "units.hpp"
 
 namespace probably::cli {
+namespace {
+
+// What is right with a file. Throws Trouble if anything is wrong.
+std::string verify_file(const std::string& path) {
+  if (is_plain_snapshot(path)) {
+    expect(verify(path));
+    return "whole";
+  }
+  const StoredFilter stored = load_filter(path, "");
+  return stored.format == Format::snapshot
+             ? "whole"
+             : fmt::format("readable; the format {} has no checksum", name(stored.format));
+}
+
+}  // namespace
 
 int run(const HelpOptions& options, const StopFlag& /*stop*/) {
   Output output;
@@ -26,19 +41,22 @@ int run(const VerifyOptions& options, const StopFlag& stop) {
   for (const std::string& path : options.files) {
     if (stop) return kInterrupted;
     // All are looked at, and all that is wrong is said.
-    if (auto valid = verify(path); !valid) {
-      tell(valid.error().message);
-      code = kTrouble;
-    } else if (!options.is_quiet) {
+    try {
+      const std::string result = verify_file(path);
+      if (options.is_quiet) continue;
       Output output;
-      output.write(fmt::format("{}: whole\n", path));
+      output.write(fmt::format("{}: {}\n", path, result));
       output.finish();
+    } catch (const Trouble& trouble) {
+      tell(trouble.what());
+      code = kTrouble;
     }
   }
   return code;
 }
 
 int run(const MergeOptions& options, const StopFlag& stop) {
+  expect_writable(options.output);
   StoredFilter all = load_filter(options.files.front(), options.secret_file);
   for (std::size_t i = 1; i < options.files.size(); ++i) {
     if (stop) return kInterrupted;
@@ -91,6 +109,7 @@ int run(const DiffOptions& options, const StopFlag& /*stop*/) {
 }
 
 int run(const ConvertOptions& options, const StopFlag& /*stop*/) {
+  expect_writable(options.output);
   const auto load = [&]() -> StoredFilter {
     if (options.column.empty()) return load_filter(options.input, options.secret_file);
     return {expect(interop::read_parquet_file(options.input, options.column, options.row_group)),

@@ -1,12 +1,15 @@
 #include "filter_file.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "size_guess.hpp"
@@ -93,9 +96,27 @@ std::optional<StoredFilter> foreign_filter(const std::string& path) {
   return std::nullopt;
 }
 
+constexpr std::string_view kSnapshotMark = "\x89PRBL\r\n\x1a";
+constexpr std::string_view kParquetMark = "PAR1";
+
+bool begins_with(std::span<const std::byte> bytes, std::string_view text) {
+  return bytes.size() >= text.size() && std::memcmp(bytes.data(), text.data(), text.size()) == 0;
+}
 bool begins_with(const std::string& path, std::string_view text) {
-  const Bytes first = first_bytes(Unpacked(path).source(), text.size());
-  return first.size() == text.size() && std::memcmp(first.data(), text.data(), text.size()) == 0;
+  return begins_with(first_bytes(Unpacked(path).source(), text.size()), text);
+}
+
+// "user_id in row groups 0 to 3"
+std::string columns_with_filters(const std::string& path) {
+  const auto filters = interop::list_parquet_filters(path);
+  if (!filters) return fmt::format("its filters cannot be listed: {}", filters.error().message);
+  std::string text;
+  for (const auto& filter : *filters) {
+    if (text.size() > 400) return text + ", ...";
+    text += fmt::format("{}'{}' of row group {}", text.empty() ? "" : ", ", filter.column,
+                        filter.row_group);
+  }
+  return text.empty() ? "this one has none" : fmt::format("here {}", text);
 }
 
 std::optional<SecretKey> from_hexadecimal(std::string_view text) {
@@ -188,6 +209,11 @@ StoredFilter make_filter(const NewFilterOptions& options, const InputOptions& in
   }));
 }
 
+bool is_plain_snapshot(const std::string& path) {
+  FileSource file = expect(FileSource::open(path));
+  return begins_with(first_bytes(file, kSnapshotMark.size()), kSnapshotMark);
+}
+
 StoredFilter load_filter(const std::string& path, const std::string& secret_file) {
   OpenOptions options;
   options.secret = read_secret(secret_file);
@@ -208,14 +234,15 @@ StoredFilter load_filter(const std::string& path, const std::string& secret_file
     return stored;
   }
   // What is no snapshot may be another's file.
-  if (opened.error().code != ErrorCode::corrupt || begins_with(path, "\x89PRBL\r\n\x1a")) {
+  if (opened.error().code != ErrorCode::corrupt || begins_with(path, kSnapshotMark)) {
     throw Trouble(opened.error().message);
   }
-  if (begins_with(path, "PAR1")) {
-    throw Trouble(fmt::format(
-        "'{}' is a Parquet file, which has a filter for each column and row group: take one out "
-        "with probably convert --column NAME --row-group NUMBER.",
-        path));
+  if (begins_with(path, kParquetMark)) {
+    throw Trouble(
+        fmt::format("'{}' is a Parquet file, which may have a filter for each column and row "
+                    "group, {}: take one "
+                    "out with probably convert --column NAME --row-group NUMBER.",
+                    path, columns_with_filters(path)));
   }
   if (auto foreign = foreign_filter(path)) {
     foreign->packing = file.packing();
@@ -290,6 +317,21 @@ void expect_storable(const StoredFilter& stored, const std::string& path) {
         fmt::format("'{0}' is compressed and can only be read: unpack it first, with probably "
                     "convert {0} FILE.",
                     path));
+  }
+}
+
+void expect_writable(const std::string& path, const std::vector<std::string>& inputs) {
+  const auto fail = [&path](const std::string& why) {
+    throw Trouble(fmt::format("Cannot write '{}': {}.", path, why));
+  };
+  const std::filesystem::path directory = std::filesystem::path(path).parent_path();
+  if (::access(directory.empty() ? "." : directory.c_str(), W_OK | X_OK) != 0) {
+    fail(std::generic_category().message(errno));
+  }
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) fail("it is a directory");
+  for (const std::string& input : inputs) {
+    if (std::filesystem::equivalent(path, input, error)) fail("it is one of the inputs");
   }
 }
 

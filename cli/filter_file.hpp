@@ -50,11 +50,17 @@ inline constexpr double kDefaultFpr = 0.001;
 // An empty filter. If the user says no size, it grows, and starts with room for some of the input.
 // Throws Trouble.
 [[nodiscard]] StoredFilter make_filter(const NewFilterOptions& options, const InputOptions& input);
+// Whether the file begins as a snapshot does that is not compressed. Throws Trouble.
+[[nodiscard]] bool is_plain_snapshot(const std::string& path);
 // Whatever software wrote the file, compressed with gzip or zstd or not. Throws Trouble.
 [[nodiscard]] StoredFilter load_filter(const std::string& path, const std::string& secret_file);
 
 // Throws Trouble if store_filter() cannot write it back to where it came from.
 void expect_storable(const StoredFilter& stored, const std::string& path);
+
+// Throws Trouble if a file cannot be written there, or if that would replace one of the inputs:
+// before long work, and not after it.
+void expect_writable(const std::string& path, const std::vector<std::string>& inputs = {});
 
 struct StoreOptions {
   bool is_sparse = false;

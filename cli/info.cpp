@@ -134,6 +134,16 @@ std::string quoted(std::string_view text) {
   return out + "\"";
 }
 
+// A label's value in OpenMetrics.
+std::string label(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c == '\n' ? std::string_view("\\n") : std::string_view(&c, 1);
+  }
+  return out + "\"";
+}
+
 // JSON has no infinity.
 std::string number(double value) {
   return std::isfinite(value) ? fmt::format("{:.6g}", value) : "null";
@@ -165,13 +175,20 @@ int run(const InfoOptions& options, const StopFlag& stop) {
       output.write(fmt::format("# TYPE probably_{0} gauge\n# HELP probably_{0} {1}\n", name, help));
       for (const Report& report : reports) {
         output.write(
-            fmt::format("probably_{}{{filter={}}} {}\n", name, quoted(report.path), value(report)));
+            fmt::format("probably_{}{{filter={}}} {}\n", name, label(report.path), value(report)));
       }
     };
     metric("filter_bytes", "Memory of the filter.", [](const Report& r) { return r.filter_bytes; });
+    metric("file_bytes", "Size of the file.", [](const Report& r) { return r.file_bytes; });
     metric("fill_ratio", "Share of bits that are set.", [](const Report& r) { return r.fill; });
     metric("keys", "Estimated distinct keys.", [](const Report& r) { return r.keys.value; });
     metric("false_positive_rate", "Estimated rate now.", [](const Report& r) { return r.fpr; });
+    metric("promised_false_positive_rate", "Rate beyond which the filter is full.",
+           [](const Report& r) { return r.promised_fpr; });
+    metric("capacity_keys", "Keys up to which the promised rate holds; +Inf if the filter grows.",
+           [](const Report& r) {
+             return r.capacity ? std::to_string(*r.capacity) : std::string("+Inf");
+           });
     output.write("# EOF\n");
   } else {
     for (const Report& report : reports) {

@@ -14,6 +14,8 @@
 #include <utility>
 
 #include "packing.hpp"
+#include "progress.hpp"
+#include "terminal.hpp"
 #include "trouble.hpp"
 
 namespace probably::cli {
@@ -155,7 +157,10 @@ Input::Input(std::vector<std::string> paths, RecordFormat format, const StopFlag
       stop_(stop),
       sizes_(std::move(sizes)),
       ends_(format) {
-  if (paths_.empty()) paths_.emplace_back("-");
+  if (paths_.empty()) {
+    paths_.emplace_back("-");
+    if (is_terminal(STDIN_FILENO)) tell("reading from the terminal; Ctrl-D ends the input.");
+  }
   if (std::ranges::count_if(paths_, is_standard_input) > 1) {
     throw Trouble("Standard input can be read only once; give '-' once.");
   }

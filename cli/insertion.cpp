@@ -37,7 +37,12 @@ void Insertion::run() {
 }
 
 std::string Insertion::summary() const {
-  return summary_of(records_, fresh_, keyless_, progress_.seconds(), stop_);
+  std::string text = summary_of(records_, fresh_, keyless_, progress_.seconds(), stop_);
+  if (watch_.is_full()) {
+    text += fmt::format(" The filter is overfull: of new keys it now takes {} for known.",
+                        show_rate(watch_.fpr().value_or(1)));
+  }
+  return text;
 }
 
 std::string summary_of(std::uint64_t records, std::uint64_t fresh, std::uint64_t keyless,

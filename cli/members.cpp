@@ -27,6 +27,7 @@ void tell_summary(const Insertion& insertion, const std::string& path, const Sto
 }  // namespace
 
 int run(const BuildOptions& options, const StopFlag& stop) {
+  expect_writable(options.output, options.input.files);
   StoredFilter stored = make_filter(options.filter, options.input);
   Insertion insertion(stored.filter, options.input, promise_of(stored, options.filter.fpr),
                       options.filter.is_strict, stop);
@@ -46,6 +47,7 @@ int run(const AddOptions& options, const StopFlag& stop) {
   const std::string& path = options.filter.path;
   StoredFilter stored = load_filter(path, options.filter.secret_file);
   expect_storable(stored, path);
+  expect_writable(path, options.input.files);
   Insertion insertion(stored.filter, options.input, promise_of(stored, options.fpr),
                       options.is_strict, stop);
   insertion.run();

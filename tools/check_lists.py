@@ -32,9 +32,9 @@ def is_named(path):
 
 def main():
     forgotten = []
-    for top in ("src", "include", "tests", "bench", "examples"):
+    for top in ("src", "include", "cli", "tests", "bench", "examples"):
         for path in sorted((ROOT / top).rglob("*")):
-            is_source = path.suffix == ".cpp"
+            is_source = path.suffix == ".cpp" or path.parent.name == "cli" and path.name.endswith("_test.py")
             is_public_header = path.suffix == ".hpp" and top == "include"
             if (is_source or is_public_header) and not is_named(path):
                 forgotten.append(path.relative_to(ROOT))

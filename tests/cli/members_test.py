@@ -11,8 +11,8 @@ class MembersTest(CliTest):
         self.expect(self.run_program("check", "-c", known, stdin=b"a\nx\nc\n"), 0, b"2\n")
         self.expect(self.run_program("check", known, stdin=b"x\n"), 1, b"")
         self.expect(self.run_program("check", known, stdin=b""), 1, b"")
-        self.expect(self.run_program("check", "--silent", known, stdin=b"x\na\n"), 0, b"", "")
-        self.expect(self.run_program("check", "--silent", known, stdin=b"x\n"), 1, b"", "")
+        self.expect(self.run_program("check", "-q", known, stdin=b"x\na\n"), 0, b"", "")
+        self.expect(self.run_program("check", "-q", known, stdin=b"x\n"), 1, b"", "")
 
     def test_add(self):
         known = self.build("known", b"a\n", "--keys", "1000", "--fpr", "1e-6")
