@@ -359,13 +359,14 @@ class CommandLine {
                     "  probably plan --keys 10M --fpr 1% --growth 40% --for 3y --headroom 20%\n"
                     "  probably plan --keys 10M --fpr 1% --svg plan.svg\n");
     add_parsed(app, "-n,--keys", plan_.keys, parse_count, "COUNT",
-               "Distinct keys, for example 10M");
+               "Distinct keys, for example 10M; those of today, if they grow");
     add_parsed(app, "-p,--fpr", plan_.fpr, parse_rate, "RATE",
-               "Share of absent keys that may be taken for known: 0.1%, 1e-3, '1 in 1,000'");
+               "Share of absent keys that may be taken for known: 0.1%, 1e-3, '1 in 1,000' "
+               "(default: 0.1%, unless keys and memory decide)");
     add_parsed(app, "-m,--memory", plan_.bytes, parse_bytes, "BYTES",
-               "Memory to use, for example 64MiB");
+               "Memory to use, for example 64MiB; with keys and rate, the most to use");
     add_parsed(app, "--kind", plan_.kind, parse_kind, "KIND",
-               "The kind that the command at the end makes (default: blocked)");
+               "The kind to plan (default: blocked, or the first that can)");
     add_parsed(app, "--growth", plan_.yearly_growth, parse_share, "SHARE",
                "How much the number of keys grows in a year, for example 40%")
         ->group(kGrowthGroup);
@@ -373,7 +374,7 @@ class CommandLine {
                "How long the filter shall last, for example 18 months (default: 1y)")
         ->group(kGrowthGroup);
     add_parsed(app, "--headroom", plan_.headroom, parse_share, "SHARE",
-               "Room to keep free beyond that, for example 20%")
+               "Room to keep free beyond that, for example 20% (default: none)")
         ->group(kGrowthGroup);
     app.add_option("--svg", plan_.svg, "Draw the rate against the memory into this file")
         ->type_name("FILE")
