@@ -118,8 +118,8 @@ int run_exactly(const DedupOptions& options, const StopFlag& stop) {
     printer.finish(second.fresh, second.records - second.fresh - second.keyless);
   }
   if (!options.input.is_quiet) {
-    std::string text =
-        summary_of(second.records, second.fresh, second.keyless, progress.seconds(), stop);
+    std::string text = summary_of(second.records, second.fresh, second.keyless, progress.seconds(),
+                                  stop, "repeated");
     if (!stop) {
       text += fmt::format(" {} of the first seen were suspected wrongly.",
                           show_count(second.fresh - first.fresh));

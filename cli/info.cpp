@@ -1,6 +1,7 @@
 // probably info: what a filter is, and how full.
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <ctime>
@@ -92,7 +93,8 @@ std::string date(std::uint64_t seconds) {
 }
 
 std::string as_text(const Report& report) {
-  std::string text = fmt::format("{}\n", report.path);
+  const Paint paint(STDOUT_FILENO);
+  std::string text = fmt::format("{}\n", paint.bold(report.path));
   const auto line = [&text](std::string_view what, const std::string& value) {
     text += fmt::format("  {:<12} {}\n", what, value);
   };
@@ -104,18 +106,21 @@ std::string as_text(const Report& report) {
   line("file", show_bytes(report.file_bytes));
   if (report.created != 0) line("created", date(report.created));
   line("bits set", fmt::format("{} {}", bar(report.fill), show_percent(report.fill)));
-  line("keys", fmt::format("about {} (+-{})", show_count(report.keys.value),
+  line("keys", fmt::format("about {} (± {})", show_count(report.keys.value),
                            show_count(report.keys.standard_error)));
-  line("wrong now", show_rate(report.fpr));
-  if (report.capacity) {
-    line("full at", fmt::format("{} keys, where {} would be wrong", show_count(*report.capacity),
-                                show_rate(report.promised_fpr)));
-    const double share =
-        report.keys.value / static_cast<double>(std::max<std::uint64_t>(*report.capacity, 1));
-    line("used", fmt::format("{} {}", bar(std::min(share, 1.0)), show_percent(share)));
-  } else {
-    line("promise", fmt::format("{}, however many keys come", show_rate(report.promised_fpr)));
+  line("rate now", fmt::format("{} of absent keys are taken for known", show_rate(report.fpr)));
+  const std::string rate = show_rate(report.promised_fpr);
+  if (!report.capacity) {
+    line("promise", fmt::format("{}, however many keys come", rate));
+    return text;
   }
+  const std::string until = show_count(*report.capacity);
+  line("promise", report.is_promise ? fmt::format("{} up to {} keys", rate, until)
+                                    : fmt::format("not told; {} holds up to {} keys", rate, until));
+  const double used =
+      report.keys.value / static_cast<double>(std::max<std::uint64_t>(*report.capacity, 1));
+  const std::string shown = fmt::format("{} {}", bar(used), show_percent(used));
+  line("used", used > 1 ? paint.red(shown) : used > 0.9 ? paint.yellow(shown) : paint.green(shown));
   return text;
 }
 

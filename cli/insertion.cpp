@@ -37,7 +37,8 @@ void Insertion::run() {
 }
 
 std::string Insertion::summary() const {
-  std::string text = summary_of(records_, fresh_, keyless_, progress_.seconds(), stop_);
+  std::string text =
+      summary_of(records_, fresh_, keyless_, progress_.seconds(), stop_, "probably repeated");
   if (watch_.is_full()) {
     text += fmt::format(" The filter is overfull: of new keys it now takes {} for known.",
                         show_rate(watch_.fpr().value_or(1)));
@@ -46,11 +47,11 @@ std::string Insertion::summary() const {
 }
 
 std::string summary_of(std::uint64_t records, std::uint64_t fresh, std::uint64_t keyless,
-                       double seconds, bool is_interrupted) {
-  std::string text =
-      fmt::format("{}{} records in {}: {} first seen, {} repeated",
-                  is_interrupted ? "interrupted after " : "", show_count(records),
-                  show_seconds(seconds), show_count(fresh), show_count(records - fresh - keyless));
+                       double seconds, bool is_interrupted, std::string_view repeated) {
+  std::string text = fmt::format("{}{} records in {}: {} first seen, {} {}",
+                                 is_interrupted ? "interrupted after " : "", show_count(records),
+                                 show_seconds(seconds), show_count(fresh),
+                                 show_count(records - fresh - keyless), repeated);
   if (keyless != 0) text += fmt::format(", {} without the key", show_count(keyless));
   return text + ".";
 }

@@ -12,9 +12,11 @@
 
 namespace probably::cli {
 
-// "1,000 records in 1.3 s: 900 first seen, 100 repeated." Those without a key are neither.
+// "1,000 records in 1.3 s: 900 first seen, 100 repeated." Those without a key are neither. What
+// repeated ones are called depends on how sure we are.
 [[nodiscard]] std::string summary_of(std::uint64_t records, std::uint64_t fresh,
-                                     std::uint64_t keyless, double seconds, bool is_interrupted);
+                                     std::uint64_t keyless, double seconds, bool is_interrupted,
+                                     std::string_view repeated);
 
 class Insertion {
  public:

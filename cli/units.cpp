@@ -167,6 +167,7 @@ std::string show_count(double count) {
 
 std::string show_bytes(std::uint64_t bytes) {
   constexpr std::array kUnits{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  if (bytes == 1) return "1 byte";
   if (bytes < 1024) return fmt::format("{} bytes", bytes);
   double value = static_cast<double>(bytes);
   std::size_t unit = 0;

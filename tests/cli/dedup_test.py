@@ -20,7 +20,7 @@ class DedupTest(CliTest):
     def test_passes_each_line_once(self):
         result = self.run_program("dedup", stdin=b"a\nb\na\nc\nb\n")
         self.expect(result, 0, b"a\nb\nc\n", "5 records")
-        self.assertIn("3 first seen, 2 repeated", result.err)
+        self.assertIn("3 first seen, 2 probably repeated", result.err)
 
     def test_quiet_says_nothing(self):
         self.assertEqual(self.run_program("dedup", "-q", stdin=b"a\n").err, "")

@@ -16,7 +16,7 @@ class MembersTest(CliTest):
 
     def test_add(self):
         known = self.build("known", b"a\n", "--keys", "1000", "--fpr", "1e-6")
-        self.expect(self.run_program("add", known, stdin=b"b\na\n"), 0, b"", "1 first seen, 1 repeated")
+        self.expect(self.run_program("add", known, stdin=b"b\na\n"), 0, b"", "1 first seen, 1 probably repeated")
         self.expect(self.run_program("check", "-c", known, stdin=b"a\nb\nc\n"), 0, b"2\n")
 
     def test_foreign_files(self):
