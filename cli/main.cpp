@@ -27,7 +27,7 @@ extern "C" void stop_reading(int) { stop = true; }
 void handle_interrupts() {
   struct sigaction action {};
   action.sa_handler = stop_reading;
-  action.sa_flags = SA_RESETHAND | SA_RESTART;
+  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
 }
