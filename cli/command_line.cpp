@@ -391,7 +391,8 @@ class CommandLine {
     add_parsed(app, "-n,--keys", bench_.keys, parse_count, "COUNT",
                "Keys in each filter (default: 10M)");
     add_parsed(app, "-p,--fpr", bench_.fpr, parse_rate, "RATE", "Planned rate (default: 1%)");
-    add_parsed(app, "--kind", bench_.kind, parse_kind, "KIND", "Measure only this kind");
+    add_parsed(app, "--kind", bench_.kind, parse_kind, "KIND",
+               "Measure only this kind (default: blocked, split_block, bloom and scalable)");
     app.add_flag("--json", bench_.as_json, "As a JSON object");
     returns(app, bench_);
   }
@@ -399,7 +400,9 @@ class CommandLine {
   void add_demo() {
     CLI::App& app = add_command("demo", "Watch 15 bits at work: type words, see bits light up",
                                 "  probably demo\n"
-                                "  printf 'cat\\ndog\\n?cow\\n' | probably demo\n");
+                                "  printf 'cat\\ndog\\n?cow\\n' | probably demo\n"
+                                "\nword adds a word, ?word tests it, clear makes all bits dark, "
+                                "quit or Ctrl-D ends;\n+word adds also what is a command.\n");
     returns(app, demo_);
   }
 
