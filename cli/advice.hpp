@@ -1,4 +1,4 @@
-// Advice for whoever mistypes: the word that was probably meant.
+// Advice for whoever mistypes: what is wrong, and the word that was probably meant.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,9 +7,10 @@
 
 namespace probably::cli {
 
-// A sentence on the first word of the arguments that is no command and no option, with the nearest
-// that is; empty if there is no such word.
-[[nodiscard]] std::string unknown_word(const CLI::App& app,
-                                       const std::vector<std::string>& arguments);
+// A sentence on what the parser refused.
+[[nodiscard]] std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error,
+                                        const std::vector<std::string>& arguments);
+// A sentence on a word that is no command, with the nearest that is.
+[[nodiscard]] std::string unknown_command(const CLI::App& app, const std::string& word);
 
 }  // namespace probably::cli

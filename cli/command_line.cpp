@@ -1,14 +1,21 @@
 #include "command_line.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "advice.hpp"
 #include "completion.hpp"
+#include "declarations.hpp"
+#include "filter_file.hpp"
+#include "help.hpp"
 #include "manual.hpp"
 #include "probably/version.hpp"
 #include "trouble.hpp"
@@ -34,14 +41,26 @@ CLI::Option* add_parsed(CLI::App& app, const std::string& name, T& value, Parse 
       ->type_name(type);
 }
 
+std::vector<std::string_view> kind_names() {
+  std::vector<std::string_view> names;
+  for (unsigned number = 1; number <= kKindCount; ++number) {
+    names.push_back(name(static_cast<Kind>(number)));
+  }
+  return names;
+}
+
 Kind parse_kind(const std::string& text) {
-  std::string all;
   for (unsigned number = 1; number <= kKindCount; ++number) {
     const auto kind = static_cast<Kind>(number);
     if (name(kind) == text) return kind;
-    all += fmt::format(" {}", name(kind));
   }
-  throw Trouble(fmt::format("'{}' is no kind of filter; there are:{}.", text, all));
+  throw Trouble(
+      fmt::format("'{}' is no kind of filter; there are: {}.", text, fmt::join(kind_names(), " ")));
+}
+
+CLI::Option* add_kind(CLI::App& app, std::optional<Kind>& kind, const std::string& description) {
+  return choose_from(add_parsed(app, "--kind", kind, parse_kind, "KIND", description),
+                     kind_names());
 }
 
 char parse_delimiter(const std::string& text) {
@@ -104,8 +123,7 @@ void add_new_filter(CLI::App& app, NewFilterOptions& options) {
   add_parsed(app, "-m,--memory", options.bytes, parse_bytes, "BYTES",
              "Memory to use, for example 64MiB, instead of keys or rate")
       ->group(kFilterGroup);
-  add_parsed(app, "--kind", options.kind, parse_kind, "KIND",
-             "Kind of filter (default: blocked; scalable if it grows)")
+  add_kind(app, options.kind, "Kind of filter (default: blocked; scalable if it grows)")
       ->group(kFilterGroup);
   add_parsed(app, "--seed", options.seed, parse_count, "NUMBER",
              "Seed of the hash; filters merge only if theirs are equal (default: 0)")
@@ -125,39 +143,51 @@ class CommandLine {
     app_.description(
         "Answers \"have I seen this key?\" with no, for certain, or probably, wrong at a rate that "
         "you choose.");
-    app_.set_version_flag("--version", fmt::format("probably {}", kVersion));
     app_.require_subcommand(0, 1);
-    app_.get_formatter()->column_width(34);
+    app_.formatter(std::make_shared<HelpFormatter>(Paint(STDOUT_FILENO)));
+    app_.option_defaults()->disable_flag_override();
+    app_.set_help_flag("-h,--help", "Print this help");
+    app_.set_version_flag("--version", fmt::format("probably {}", kVersion), "Print the version");
+    group_ = "Records";
     add_dedup();
     add_build();
     add_add();
     add_check();
+    group_ = "Filters";
     add_info();
     add_verify();
     add_merge();
     add_diff();
     add_convert();
+    group_ = "Before you start";
     add_plan();
     add_bench();
     add_demo();
+    group_ = "Help";
     add_completion();
     add_manual();
-    app_.footer("probably COMMAND --help tells more, with examples.");
+    add_help();
+    app_.footer(
+        "Examples:\n"
+        "  probably dedup access.log > unique.log\n"
+        "  probably build --keys 10M -o known.probably known.txt\n"
+        "  probably check known.probably candidates.txt\n"
+        "\nprobably help COMMAND tells more, with examples; probably manual | man -l - tells all.");
   }
 
   Command parse(int argc, const char* const* argv) {
     try {
       app_.parse(argc, argv);
     } catch (const CLI::CallForHelp&) {
-      return HelpOptions{help()};
+      return HelpOptions{help_of(named_command(app_))};
     } catch (const CLI::CallForVersion& version) {
       return HelpOptions{std::string(version.what()) + "\n"};
     } catch (const CLI::ParseError& error) {
-      std::string why = unknown_word(app_, {argv + 1, argv + argc});
-      if (why.empty()) why = std::string(error.what()) + ".";
-      throw Trouble(why + advice());
+      throw Trouble(fmt::format("{} See {} --help.",
+                                what_is_wrong(app_, error, {argv + 1, argv + argc}),
+                                full_name(named_command(app_))));
     }
-    if (app_.get_subcommands().empty()) return HelpOptions{app_.help()};
+    if (app_.get_subcommands().empty()) return HelpOptions{help_of(app_)};
     return command_();
   }
 
@@ -166,7 +196,8 @@ class CommandLine {
                         const std::string& examples) {
     CLI::App& command = *app_.add_subcommand(name, description);
     command.footer("Examples:\n" + examples);
-    command.get_formatter()->column_width(34);
+    command.group(group_);
+    command.get_help_ptr()->group("Other");
     return command;
   }
   // What parse() returns if this command was named.
@@ -174,14 +205,11 @@ class CommandLine {
   void returns(CLI::App& command, Options& options) {
     command.callback([this, &options] { command_ = [&options] { return Command(options); }; });
   }
-  [[nodiscard]] std::string help() const {
-    const auto commands = app_.get_subcommands();
-    return commands.empty() ? app_.help() : commands.front()->help();
-  }
-  [[nodiscard]] std::string advice() const {
-    const auto commands = app_.get_subcommands();
-    return fmt::format(" See probably {}--help.",
-                       commands.empty() ? "" : commands.front()->get_name() + " ");
+  [[nodiscard]] std::string help_on(const std::string& name) const {
+    for (const CLI::App* const command : commands_of(app_)) {
+      if (command->get_name() == name) return help_of(*command);
+    }
+    throw Trouble(fmt::format("{} See probably --help.", unknown_command(app_, name)));
   }
 
   void add_dedup() {
@@ -339,9 +367,11 @@ class CommandLine {
         ->type_name("FROM")
         ->required();
     app.add_option("output", convert_.output, "The file to write")->type_name("TO")->required();
-    app.add_option("--to", convert_.format,
-                   "The format: probably, go, go-json, guava, dcso, parquet (default: probably)")
-        ->type_name("FORMAT");
+    choose_from(add_parsed(
+                    app, "--to", convert_.format,
+                    [](const std::string& text) { return name(parse_format(text)); }, "FORMAT",
+                    "The format to write (default: probably)"),
+                format_names());
     app.add_option("--column", convert_.column, "Of a Parquet file, the column")->type_name("NAME");
     add_parsed(app, "--row-group", convert_.row_group, parse_count, "N",
                "Of a Parquet file, the row group, counted from 0");
@@ -365,8 +395,7 @@ class CommandLine {
                "(default: 0.1%, unless keys and memory decide)");
     add_parsed(app, "-m,--memory", plan_.bytes, parse_bytes, "BYTES",
                "Memory to use, for example 64MiB; with keys and rate, the most to use");
-    add_parsed(app, "--kind", plan_.kind, parse_kind, "KIND",
-               "The kind to plan (default: blocked, or the first that can)");
+    add_kind(app, plan_.kind, "The kind to plan (default: blocked, or the first that can)");
     add_parsed(app, "--growth", plan_.yearly_growth, parse_share, "SHARE",
                "How much the number of keys grows in a year, for example 40%")
         ->group(kGrowthGroup);
@@ -391,8 +420,8 @@ class CommandLine {
     add_parsed(app, "-n,--keys", bench_.keys, parse_count, "COUNT",
                "Keys in each filter (default: 10M)");
     add_parsed(app, "-p,--fpr", bench_.fpr, parse_rate, "RATE", "Planned rate (default: 1%)");
-    add_parsed(app, "--kind", bench_.kind, parse_kind, "KIND",
-               "Measure only this kind (default: blocked, split_block, bloom and scalable)");
+    add_kind(app, bench_.kind,
+             "Measure only this kind (default: blocked, split_block, bloom and scalable)");
     app.add_flag("--json", bench_.as_json, "As a JSON object");
     returns(app, bench_);
   }
@@ -412,10 +441,9 @@ class CommandLine {
         "  probably completion bash > ~/.local/share/bash-completion/completions/probably\n"
         "  probably completion zsh > ~/.zfunc/_probably   # a directory of $fpath\n"
         "  probably completion fish > ~/.config/fish/completions/probably.fish\n");
-    app.add_option("shell", shell_, "bash, zsh or fish")->type_name("SHELL")->required();
-    app.callback([this] {
-      command_ = [this] { return HelpOptions{completion(app_, parse_shell(shell_))}; };
-    });
+    choose_from(add_parsed(app, "shell", shell_, parse_shell, "SHELL", "The shell"), shell_names())
+        ->required();
+    app.callback([this] { command_ = [this] { return HelpOptions{completion(app_, shell_)}; }; });
   }
 
   void add_manual() {
@@ -424,7 +452,18 @@ class CommandLine {
     app.callback([this] { command_ = [this] { return HelpOptions{manual_page(app_)}; }; });
   }
 
+  void add_help() {
+    CLI::App& app = add_command("help", "Print the help of a command, or the list of all",
+                                "  probably help dedup\n");
+    choose_from(app.add_option("command", topic_, "The command"), command_names(app_))
+        ->type_name("COMMAND");
+    app.callback([this] {
+      command_ = [this] { return HelpOptions{topic_.empty() ? help_of(app_) : help_on(topic_)}; };
+    });
+  }
+
   CLI::App app_{"", "probably"};
+  std::string group_;  // of the commands that are added next
   DedupOptions dedup_;
   BuildOptions build_;
   AddOptions add_;
@@ -437,7 +476,8 @@ class CommandLine {
   PlanOptions plan_;
   BenchOptions bench_;
   DemoOptions demo_;
-  std::string shell_;
+  Shell shell_{};
+  std::string topic_;
   std::function<Command()> command_;
 };
 

@@ -1,6 +1,7 @@
 #include "filter_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -138,12 +139,17 @@ std::string_view name(Format format) noexcept {
   return std::ranges::find(kFormats, format, &FormatName::format)->name;
 }
 
+std::vector<std::string_view> format_names() {
+  std::vector<std::string_view> names;
+  for (const FormatName& format : kFormats) names.push_back(format.name);
+  return names;
+}
+
 Format parse_format(std::string_view text) {
   const auto* const found = std::ranges::find(kFormats, text, &FormatName::name);
   if (found != kFormats.end()) return found->format;
-  std::string all;
-  for (const FormatName& format : kFormats) all += fmt::format(" {}", format.name);
-  throw Trouble(fmt::format("'{}' is no format; there are:{}.", text, all));
+  throw Trouble(
+      fmt::format("'{}' is no format; there are: {}.", text, fmt::join(format_names(), " ")));
 }
 
 std::optional<SecretKey> read_secret(const std::string& path) {

@@ -18,6 +18,7 @@ namespace probably::cli {
 // Whose file it is.
 enum class Format : std::uint8_t { snapshot, go, go_json, guava, dcso, parquet };
 [[nodiscard]] std::string_view name(Format format) noexcept;
+[[nodiscard]] std::vector<std::string_view> format_names();
 // Throws Trouble that names all of them.
 [[nodiscard]] Format parse_format(std::string_view text);
 
