@@ -11,13 +11,13 @@
 #include <utility>
 #include <vector>
 
-#include "advice.hpp"
-#include "completion.hpp"
-#include "declarations.hpp"
-#include "filter_file.hpp"
-#include "help.hpp"
-#include "manual.hpp"
+#include "filters/filter_file.hpp"
 #include "probably/version.hpp"
+#include "shell/advice.hpp"
+#include "shell/completion.hpp"
+#include "shell/declarations.hpp"
+#include "shell/help.hpp"
+#include "shell/manual.hpp"
 #include "trouble.hpp"
 #include "units.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "command_line.hpp"
-#include "input.hpp"
+#include "records/input.hpp"
 
 namespace probably::cli {
 

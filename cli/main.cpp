@@ -9,8 +9,8 @@
 
 #include "command_line.hpp"
 #include "commands.hpp"
-#include "output.hpp"
-#include "progress.hpp"
+#include "terminal/output.hpp"
+#include "terminal/progress.hpp"
 #include "trouble.hpp"
 
 namespace {
