@@ -198,21 +198,6 @@ Result<std::uint64_t> bytes_for(const Plan& plan) {
   }
 }
 
-// Calls work(F*), with a null pointer, for the type of filter of this kind.
-template <class Work, class First, class... Others>
-auto with_type(Kind kind, const Work& work, std::type_identity<std::tuple<First, Others...>>) {
-  if constexpr (sizeof...(Others) > 0) {
-    if (kind != kind_of<First>) {
-      return with_type(kind, work, std::type_identity<std::tuple<Others...>>{});
-    }
-  }
-  return work(static_cast<First*>(nullptr));
-}
-template <class Work>
-auto with_type(Kind kind, const Work& work) {
-  return with_type(kind, work, std::type_identity<AllFilters>{});
-}
-
 }  // namespace
 
 std::string_view name(Operation operation) noexcept {
@@ -256,12 +241,12 @@ double BenchFigures::fpr_error() const noexcept {
 }
 
 Result<std::uint64_t> planned_bytes(Kind kind, const Plan& plan) {
-  return with_type(kind, [&]<class F>(F*) { return bytes_for<F>(plan); });
+  return with_kind(kind, [&]<class F>() { return bytes_for<F>(plan); });
 }
 
 std::unique_ptr<KindBench> make_kind_bench(Kind kind, const Plan& plan) {
   const std::uint64_t bytes = expect(planned_bytes(kind, plan));
-  return with_type(kind, [&]<class F>(F*) -> std::unique_ptr<KindBench> {
+  return with_kind(kind, [&]<class F>() -> std::unique_ptr<KindBench> {
     return std::make_unique<TypedKindBench<F>>(plan, bytes);
   });
 }

@@ -190,27 +190,18 @@ Offer offer_of(const Question& question) {
   return offer;
 }
 
-template <class Work>
-void for_each_kind(Work work) {
-  [&]<class... F>(std::type_identity<std::tuple<F...>>) {
-    (work(std::type_identity<F>{}), ...);
-  }(std::type_identity<AllFilters>{});
-}
-
 }  // namespace
 
 std::vector<Offer> offers_for(const Question& question) {
   std::vector<Offer> offers;
-  for_each_kind([&]<class F>(std::type_identity<F>) { offers.push_back(offer_of<F>(question)); });
+  for (unsigned number = 1; number <= kKindCount; ++number) {
+    offers.push_back(offer_for(static_cast<Kind>(number), question));
+  }
   return offers;
 }
 
 Offer offer_for(Kind kind, const Question& question) {
-  Offer offer;
-  for_each_kind([&]<class F>(std::type_identity<F>) {
-    if (kind_of<F> == kind) offer = offer_of<F>(question);
-  });
-  return offer;
+  return with_kind(kind, [&]<class F>() { return offer_of<F>(question); });
 }
 
 std::optional<double> rate_rounded_up(double rate) {
@@ -218,13 +209,11 @@ std::optional<double> rate_rounded_up(double rate) {
 }
 
 std::optional<double> rate_in(Kind kind, std::uint64_t keys, std::uint64_t bytes) {
-  std::optional<double> rate;
-  for_each_kind([&]<class F>(std::type_identity<F>) {
-    if (kind_of<F> != kind) return;
+  return with_kind(kind, [&]<class F>() -> std::optional<double> {
     const auto geometry = geometry_for<typename F::Params>({.keys = keys, .size_bytes = bytes});
-    if (geometry) rate = geometry->fpr(keys);
+    if (!geometry) return std::nullopt;
+    return geometry->fpr(keys);
   });
-  return rate;
 }
 
 }  // namespace probably::cli
