@@ -268,7 +268,7 @@ class CommandLine {
     add_quiet(app, add_.input.is_quiet);
     add_secret(app, add_.filter.secret_file);
     add_parsed(app, "-p,--fpr", add_.fpr, parse_rate, "RATE",
-               "The rate beyond which the filter counts as full (default: 0.1%)")
+               "The rate beyond which the filter counts as full (default: what it was built for)")
         ->group(kFilterGroup);
     app.add_flag("--strict", add_.is_strict, "More keys than the filter has room for are an error")
         ->group(kFilterGroup);
@@ -312,7 +312,7 @@ class CommandLine {
         ->group(kFilterGroup);
     add_secret(app, info_.secret_file);
     add_parsed(app, "-p,--fpr", info_.fpr, parse_rate, "RATE",
-               "The rate at which the filter counts as full (default: 0.1%)")
+               "The rate at which the filter counts as full (default: what it was built for)")
         ->group(kFilterGroup);
     auto* const json =
         app.add_flag("--json", info_.as_json, "One JSON object for each")->group(kOutputGroup);

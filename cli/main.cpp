@@ -15,12 +15,22 @@
 
 namespace {
 
-using namespace probably::cli;
+using probably::cli::Command;
+using probably::cli::kInterrupted;
+using probably::cli::kTrouble;
+using probably::cli::StopFlag;
+using probably::cli::tell;
+using probably::cli::Trouble;
 
 StopFlag stop = false;
 static_assert(StopFlag::is_always_lock_free, "a signal handler sets it");
 
-extern "C" void stop_reading(int) { stop = true; }
+volatile std::sig_atomic_t stop_signal = SIGINT;
+
+extern "C" void stop_reading(int signal) {
+  stop_signal = signal;
+  stop = true;
+}
 
 // The first Ctrl-C ends the input, so that what was read is finished and saved; the second ends the
 // program.
@@ -47,13 +57,18 @@ void open_standard_streams() {
 int main(int argc, char** argv) {
   open_standard_streams();
   try {
-    const Command command = parse_command_line(argc, argv);
+    const Command command = probably::cli::parse_command_line(argc, argv);
     handle_interrupts();
-    return std::visit([](const auto& options) { return run(options, stop); }, command);
+    const int code = std::visit([](const auto& options) { return run(options, stop); }, command);
+    // As shells say it.
+    return code == kInterrupted ? 128 + stop_signal : code;
   } catch (const Trouble& trouble) {
     tell(trouble.what());
   } catch (const std::bad_alloc&) {
-    tell("There is not enough memory. Plan for fewer keys, or for a higher rate.");
+    tell(
+        "There is not enough memory: for a filter of this size, or for a record of the input that "
+        "is "
+        "larger than memory.");
   } catch (const std::exception& error) {
     tell(std::string("This should not happen: ") + error.what());
   }

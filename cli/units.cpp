@@ -41,13 +41,37 @@ constexpr std::array kBytes{Suffix{"", 1},
                             Suffix{"gib", 1073741824.0},
                             Suffix{"t", 1e12},
                             Suffix{"tb", 1e12},
-                            Suffix{"tib", 1099511627776.0}};
+                            Suffix{"tib", 1099511627776.0},
+                            Suffix{"pb", 1e15},
+                            Suffix{"pib", 1125899906842624.0},
+                            Suffix{"eb", 1e18},
+                            Suffix{"eib", 1152921504606846976.0}};
 constexpr std::array kDays{
     Suffix{"s", 1.0 / 86400}, Suffix{"min", 1.0 / 1440}, Suffix{"h", 1.0 / 24},
     Suffix{"d", 1},           Suffix{"day", 1},          Suffix{"days", 1},
     Suffix{"w", 7},           Suffix{"week", 7},         Suffix{"weeks", 7},
     Suffix{"month", 30.4375}, Suffix{"months", 30.4375}, Suffix{"y", 365.25},
     Suffix{"year", 365.25},   Suffix{"years", 365.25}};
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Whether text[at] separates thousands, as in 10,000: behind one to three digits, or another group,
+// and before exactly three. Everything else may be a decimal comma, which we do not guess at.
+bool separates_thousands(std::string_view text, std::size_t at) {
+  if (text[at] != ',' && text[at] != '_') return false;
+  std::size_t begin = at;
+  while (begin > 0 && is_digit(text[begin - 1])) --begin;
+  const std::size_t before = at - begin;
+  const bool follows_group = begin > 0 && (text[begin - 1] == ',' || text[begin - 1] == '_');
+  const bool is_first = !follows_group && (begin == 0 || text[begin - 1] != '.');
+  if (!(is_first && before >= 1 && before <= 3 && text[begin] != '0') &&
+      !(follows_group && before == 3)) {
+    return false;
+  }
+  std::size_t end = at + 1;
+  while (end < text.size() && is_digit(text[end])) ++end;
+  return end - at - 1 == 3;
+}
 
 // Without blanks at either end, in lower case, without separators of thousands.
 std::string plain(std::string_view text) {
@@ -58,10 +82,9 @@ std::string plain(std::string_view text) {
     text.remove_suffix(1);
   }
   std::string out;
-  for (const char c : text) {
-    if (c != ',' && c != '_') {
-      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (separates_thousands(text, at)) continue;
+    out += static_cast<char>(std::tolower(static_cast<unsigned char>(text[at])));
   }
   return out;
 }

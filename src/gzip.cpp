@@ -50,6 +50,12 @@ Result<std::size_t> GzipSource::read(std::span<std::byte> room) {
       stream.next_in = as_zlib(state_->input.data());
       stream.avail_in = static_cast<uInt>(*count);
     }
+    // Tapes and the like pad with zeros, which no member begins with.
+    while (state_->is_between_members && stream.avail_in != 0 && *stream.next_in == 0) {
+      ++stream.next_in;
+      --stream.avail_in;
+    }
+    if (stream.avail_in == 0) continue;
     state_->is_between_members = false;
     switch (::inflate(&stream, Z_NO_FLUSH)) {
       case Z_OK:

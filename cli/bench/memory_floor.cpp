@@ -4,7 +4,6 @@
 #include <cstddef>
 
 #include "bench/clock.hpp"
-#include "probably/detail/wide.hpp"
 #include "trouble.hpp"
 
 namespace probably::cli {
@@ -18,7 +17,8 @@ constexpr std::uint64_t kLineWords = kCacheLineBytes / sizeof(std::uint64_t);
 
 // Which word of so many lines a random number stands for.
 std::uint64_t word_of(std::uint64_t number, std::uint64_t lines) noexcept {
-  return detail::multiply_wide(number, lines).high * kLineWords;
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<std::uint64_t>((Wide{number} * lines) >> 64) * kLineWords;
 }
 
 std::uint64_t read_ahead(const std::uint64_t* words, std::uint64_t lines, Numbers random,

@@ -1,11 +1,12 @@
 // probably dedup: each record the first time that it is seen.
 #include <fmt/format.h>
-#include <sys/stat.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "commands.hpp"
+#include "filters/file_claim.hpp"
 #include "filters/filter_file.hpp"
 #include "filters/insertion.hpp"
 #include "records/exact.hpp"
@@ -19,15 +20,10 @@
 namespace probably::cli {
 namespace {
 
-bool exists(const std::string& path) {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0;
-}
-
 // The one of the last run, or a new one.
-StoredFilter first_filter(const DedupOptions& options) {
+StoredFilter first_filter(const DedupOptions& options, bool has_state) {
   const NewFilterOptions& wanted = options.filter;
-  if (options.state.empty() || !exists(options.state)) return make_filter(wanted, options.input);
+  if (!has_state) return make_filter(wanted, options.input);
   if (wanted.keys || wanted.bytes || wanted.kind || wanted.seed) {
     throw Trouble(fmt::format(
         "'{}' is there and has its size: leave out --keys, --memory, --kind and --seed, or remove "
@@ -97,17 +93,19 @@ int run_exactly(const DedupOptions& options, const StopFlag& stop) {
   ExactCheck exact(files, reader, keys_at_first(options.input.files, reader.format()) / 2);
   Progress progress(options.input.is_quiet, options.input.shows_progress);
   const Counts first = find_suspects(options, files, exact, stop);
-  Counts second{0, 0, first.keyless};
+  Counts second;
   if (!stop) {
     exact.begin_second();
     Input input(options.input.files, reader.format(), stop, files.sizes());
     Printer printer(options, reader);
     Pipeline<Batch> pipeline;
     pipeline.source([&](Batch& batch) { return input.next(batch.block); });
+    pipeline.on_failure([&] { input.stop(); });
     pipeline.in_parallel([&](Batch& batch) { exact.prepare(batch); });
     pipeline.in_order([&](Batch& batch) {
       second.fresh += exact.settle(batch);
       second.records += batch.records.size();
+      second.keyless += reader.keyless(batch);
       if (progress.is_due()) {
         progress.show({second.records, input.bytes_read(), input.total_bytes(), {}, {}});
       }
@@ -115,6 +113,7 @@ int run_exactly(const DedupOptions& options, const StopFlag& stop) {
     printer.add_stages(pipeline);
     pipeline.run(thread_count(options.input.threads));
     progress.clear();
+    if (!stop) files.expect_unchanged();
     printer.finish(second.fresh, second.records - second.fresh - second.keyless);
   }
   if (!options.input.is_quiet) {
@@ -133,8 +132,12 @@ int run_exactly(const DedupOptions& options, const StopFlag& stop) {
 
 int run(const DedupOptions& options, const StopFlag& stop) {
   if (options.is_exact) return run_exactly(options, stop);
-  if (!options.state.empty()) expect_writable(options.state, options.input.files);
-  StoredFilter stored = first_filter(options);
+  std::optional<FileClaim> claim;
+  if (!options.state.empty()) {
+    expect_writable(options.state, options.input.files);
+    claim.emplace(options.state);
+  }
+  StoredFilter stored = first_filter(options, claim && claim->has_file());
   Insertion insertion(stored.filter, options.input, promise_of(stored, options.filter.fpr),
                       options.filter.is_strict, stop);
   Printer printer(options, insertion.reader());
@@ -142,7 +145,10 @@ int run(const DedupOptions& options, const StopFlag& stop) {
   insertion.run();
   printer.finish(insertion.fresh(), insertion.repeated());
   // What was printed is safe by now: only then is it known for good.
-  if (!options.state.empty()) store_filter(stored, options.state);
+  if (claim) {
+    claim->expect_unchanged();
+    store_filter(stored, options.state);
+  }
   if (!options.input.is_quiet) tell(insertion.summary());
   return stop ? kInterrupted : kFound;
 }

@@ -1,5 +1,6 @@
 // probably verify, merge, diff and convert: whole filters.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <string>
@@ -10,6 +11,7 @@
 #include "terminal/json_object.hpp"
 #include "terminal/output.hpp"
 #include "terminal/progress.hpp"
+#include "terminal/terminal.hpp"
 #include "trouble.hpp"
 #include "units.hpp"
 
@@ -46,7 +48,7 @@ int run(const VerifyOptions& options, const StopFlag& stop) {
       const std::string result = verify_file(path);
       if (options.is_quiet) continue;
       Output output;
-      output.write(fmt::format("{}: {}\n", path, result));
+      output.write(fmt::format("{}: {}\n", for_terminal(path, STDOUT_FILENO), result));
       output.finish();
     } catch (const Trouble& trouble) {
       tell(trouble.what());

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <ctime>
 #include <optional>
@@ -30,7 +31,7 @@ struct Report {
   bool is_keyed = false;
   std::uint64_t filter_bytes = 0;
   std::uint64_t file_bytes = 0;
-  std::uint64_t created = 0;
+  std::uint64_t saved = 0;
   double fill = 0;
   Estimate keys;
   double fpr = 0;
@@ -68,7 +69,7 @@ Report report_on(const std::string& path, const InfoOptions& options) {
   if (::stat(path.c_str(), &status) == 0) {
     report.file_bytes = static_cast<std::uint64_t>(status.st_size);
   }
-  report.created = stored.created;
+  report.saved = stored.saved;
   report.fill = stored.filter.fill_ratio();
   report.keys = stored.filter.approximate_size();
   report.fpr = stored.filter.estimated_fpr();
@@ -95,7 +96,7 @@ std::string date(std::uint64_t seconds) {
 
 std::string as_text(const Report& report) {
   const Paint paint(STDOUT_FILENO);
-  std::string text = fmt::format("{}\n", paint.bold(report.path));
+  std::string text = fmt::format("{}\n", paint.bold(for_terminal(report.path, STDOUT_FILENO)));
   const auto line = [&text](std::string_view what, const std::string& value) {
     text += fmt::format("  {:<12} {}\n", what, value);
   };
@@ -105,7 +106,7 @@ std::string as_text(const Report& report) {
   line("hash", fmt::format("{}{}", report.hash, report.is_keyed ? ", keyed" : ""));
   line("memory", show_bytes(report.filter_bytes));
   line("file", show_bytes(report.file_bytes));
-  if (report.created != 0) line("created", date(report.created));
+  if (report.saved != 0) line("saved", date(report.saved));
   line("bits set", fmt::format("{} {}", bar(report.fill), show_percent(report.fill)));
   line("keys", fmt::format("about {} (± {})", show_count(report.keys.value),
                            show_count(report.keys.standard_error)));
@@ -144,7 +145,7 @@ std::string as_json(const Report& report) {
              .truth("keyed", report.is_keyed)
              .count("bytes", report.filter_bytes)
              .count("file_bytes", report.file_bytes)
-             .maybe("created", report.created == 0 ? std::nullopt : std::optional(report.created))
+             .maybe("saved", report.saved == 0 ? std::nullopt : std::optional(report.saved))
              .number("fill", report.fill)
              .number("keys", report.keys.value)
              .number("keys_error", report.keys.standard_error)
@@ -165,6 +166,10 @@ int run(const InfoOptions& options, const StopFlag& stop) {
     reports.push_back(report_on(path, options));
   }
   if (options.as_metrics) {
+    // A series may be told only once.
+    std::ranges::sort(reports, {}, &Report::path);
+    const auto same = std::ranges::unique(reports, {}, &Report::path);
+    reports.erase(same.begin(), same.end());
     const auto metric = [&](std::string_view name, std::string_view help, auto value) {
       output.write(fmt::format("# TYPE probably_{0} gauge\n# HELP probably_{0} {1}\n", name, help));
       for (const Report& report : reports) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "commands.hpp"
+#include "filters/file_claim.hpp"
 #include "filters/filter_file.hpp"
 #include "filters/insertion.hpp"
 #include "records/batch.hpp"
@@ -45,6 +46,7 @@ int run(const BuildOptions& options, const StopFlag& stop) {
 
 int run(const AddOptions& options, const StopFlag& stop) {
   const std::string& path = options.filter.path;
+  const FileClaim claim(path);
   StoredFilter stored = load_filter(path, options.filter.secret_file);
   expect_storable(stored, path);
   expect_writable(path, options.input.files);
@@ -52,6 +54,7 @@ int run(const AddOptions& options, const StopFlag& stop) {
                       options.is_strict, stop);
   insertion.run();
   if (stored.dcso) stored.dcso->insertions += insertion.fresh();
+  claim.expect_unchanged();
   store_filter(stored, path);
   if (!options.input.is_quiet) tell_summary(insertion, path, stored);
   return stop ? kInterrupted : kFound;
@@ -69,8 +72,8 @@ int run(const CheckOptions& options, const StopFlag& stop) {
   const bool prints = !options.only_counts && !options.only_exit_code;
 
   Pipeline<Batch> pipeline;
-  StopFlag is_answered = false;
-  pipeline.source([&](Batch& batch) { return !is_answered && input.next(batch.block); });
+  pipeline.source([&](Batch& batch) { return input.next(batch.block); });
+  pipeline.on_failure([&] { input.stop(); });
   pipeline.in_parallel([&](Batch& batch) {
     reader.prepare(batch, stored.filter);
     stored.filter.contains(batch.digests, batch.answers.span());
@@ -87,7 +90,7 @@ int run(const CheckOptions& options, const StopFlag& stop) {
     }
     // The exit code is known: the rest need not be read.
     if (options.only_exit_code && (options.is_inverted ? records - found : found) != 0) {
-      is_answered = true;
+      input.stop();
     }
     if (progress.is_due()) {
       progress.show({records, input.bytes_read(), input.total_bytes(), std::nullopt, std::nullopt});
@@ -99,9 +102,10 @@ int run(const CheckOptions& options, const StopFlag& stop) {
   output.finish();
   progress.clear();
   if (!options.input.is_quiet && !options.only_exit_code) {
-    tell(fmt::format("{} of {} records are probably in '{}', the others certainly not.{}",
-                     show_count(found), show_count(records), options.filter.path,
-                     keyless == 0 ? "" : fmt::format(" {} had no such key.", show_count(keyless))));
+    tell(fmt::format("{}{} of {} records are probably in '{}', {} certainly not{}.",
+                     stop ? "interrupted: " : "", show_count(found), show_count(records),
+                     options.filter.path, show_count(records - found - keyless),
+                     keyless == 0 ? "" : fmt::format(", {} have no key", show_count(keyless))));
   }
   if (stop) return kInterrupted;
   return selected != 0 ? kFound : kNone;

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <string>
 
-#include "terminal/progress.hpp"
 #include "trouble.hpp"
 #include "units.hpp"
 
@@ -36,16 +35,16 @@ FillWatch::FillWatch(const AnyFilter& filter, double fpr, bool is_strict)
           std::llround(std::min(filter.approximate_size().value, 1e15)))),
       capacity_(if_fixed(filter, [&](const auto& params) { return params.capacity(fpr); })) {}
 
-void FillWatch::add(std::uint64_t fresh) {
+std::optional<std::string> FillWatch::add(std::uint64_t fresh) {
   keys_ += fresh;
-  if (has_told_ || !is_full()) return;
+  if (has_told_ || !is_full()) return std::nullopt;
   has_told_ = true;
   const std::string sentence = fmt::format("The filter is full: it keeps {} up to {} keys.",
                                            show_rate(promised_fpr_), show_count(*capacity_));
   if (is_strict_) {
     throw Trouble(sentence + " Nothing was saved. Make a larger one with --keys.");
   }
-  tell("warning: " + sentence + " With more, more keys are taken for known that are not.");
+  return sentence + " With more, more keys are taken for known that are not.";
 }
 
 std::optional<double> FillWatch::fill() const {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "probably/any_filter.hpp"
 
@@ -13,13 +14,13 @@ class FillWatch {
   // `fpr` is the promise; beyond it the filter is full. One that grows is never full.
   FillWatch(const AnyFilter& filter, double fpr, bool is_strict);
 
-  // Counts new keys. When the filter becomes full, says so once, or throws Trouble if it is strict.
-  void add(std::uint64_t fresh);
+  // Counts new keys. When the filter becomes full, returns once what is to be said, or throws
+  // Trouble if it is strict.
+  [[nodiscard]] std::optional<std::string> add(std::uint64_t fresh);
 
   // Of the filter now; none of one that grows.
   [[nodiscard]] std::optional<double> fill() const;
   [[nodiscard]] std::optional<double> fpr() const;
-  [[nodiscard]] std::uint64_t keys() const noexcept { return keys_; }
   [[nodiscard]] bool is_full() const noexcept { return capacity_ && keys_ > *capacity_; }
 
  private:

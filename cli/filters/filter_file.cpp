@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -91,7 +91,8 @@ std::optional<StoredFilter> foreign_filter(const std::string& path) {
     StoredFilter stored{std::move(dcso->filter), Format::dcso};
     stored.dcso =
         DcsoExtras{dcso->planned_keys, dcso->planned_fpr, dcso->insertions, std::move(dcso->data)};
-    stored.promised_fpr = dcso->planned_fpr;
+    // Whatever stands there.
+    if (dcso->planned_fpr > 0 && dcso->planned_fpr < 1) stored.promised_fpr = dcso->planned_fpr;
     return stored;
   }
   return std::nullopt;
@@ -141,6 +142,7 @@ std::string_view name(Format format) noexcept {
 
 std::vector<std::string_view> format_names() {
   std::vector<std::string_view> names;
+  names.reserve(kFormats.size());
   for (const FormatName& format : kFormats) names.push_back(format.name);
   return names;
 }
@@ -229,11 +231,11 @@ StoredFilter load_filter(const std::string& path, const std::string& secret_file
   if (opened) {
     StoredFilter stored{*std::move(opened)};
     stored.packing = file.packing();
-    if (const auto info = peek(path)) {
-      stored.has_secret = info->has_secret;
-      stored.promised_fpr = info->promised_fpr;
-      stored.created = info->created;
-    }
+    const SnapshotInfo info = expect(peek(Unpacked(path).source()));
+    stored.has_secret = info.has_secret;
+    stored.is_sparse = info.is_sparse;
+    stored.promised_fpr = info.promised_fpr;
+    stored.saved = info.created;
     stored.filter.visit([&]<class F>(const F& filter) {
       if constexpr (Growable<F>) stored.promised_fpr = filter.params().fpr;
     });
@@ -274,7 +276,7 @@ Result<void> write_filter(const StoredFilter& stored, ByteSink& sink, const Stor
   switch (stored.format) {
     case Format::snapshot: {
       SaveOptions how;
-      how.sparse = options.is_sparse;
+      how.sparse = options.is_sparse || stored.is_sparse;
       how.store_secret = options.stores_secret || stored.has_secret;
       how.promised_fpr = stored.promised_fpr;
       return save(stored.filter, sink, how);
@@ -327,23 +329,24 @@ void expect_storable(const StoredFilter& stored, const std::string& path) {
 }
 
 void expect_writable(const std::string& path, const std::vector<std::string>& inputs) {
-  const auto fail = [&path](const std::string& why) {
-    throw Trouble(fmt::format("Cannot write '{}': {}.", path, why));
-  };
-  const std::filesystem::path directory = std::filesystem::path(path).parent_path();
-  if (::access(directory.empty() ? "." : directory.c_str(), W_OK | X_OK) != 0) {
-    fail(std::generic_category().message(errno));
-  }
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) fail("it is a directory");
   for (const std::string& input : inputs) {
-    if (std::filesystem::equivalent(path, input, error)) fail("it is one of the inputs");
+    if (std::filesystem::equivalent(path, input, error)) {
+      throw Trouble(fmt::format("Cannot write '{}': it is one of the inputs.", path));
+    }
   }
+  // What store_filter() will do first; without more, nothing remains of it.
+  expect(FileSink::create(path));
 }
 
 void store_filter(const StoredFilter& stored, const std::string& path,
                   const StoreOptions& options) {
+  // A new file with a secret in it is for nobody else.
+  const bool holds_secret = options.stores_secret || stored.has_secret;
+  const mode_t mask = ::umask(0);
+  ::umask(holds_secret ? mask | 077 : mask);
   FileSink file = expect(FileSink::create(path));
+  ::umask(mask);
   if (stored.packing == Packing::gzip) {
     GzipSink gzip(file);
     expect(write_filter(stored, gzip, options));

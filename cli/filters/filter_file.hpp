@@ -35,9 +35,10 @@ struct StoredFilter {
   AnyFilter filter;
   Format format = Format::snapshot;
   Packing packing = Packing::none;
-  double promised_fpr = 0;    // 0: the file does not tell
-  bool has_secret = false;    // in the file
-  std::uint64_t created = 0;  // seconds since 1970; 0: the file does not tell
+  double promised_fpr = 0;  // 0: the file does not tell
+  bool has_secret = false;  // in the file
+  bool is_sparse = false;
+  std::uint64_t saved = 0;  // seconds since 1970; 0: the file does not tell
   std::optional<DcsoExtras> dcso = std::nullopt;
 };
 

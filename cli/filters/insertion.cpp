@@ -16,6 +16,7 @@ Insertion::Insertion(AnyFilter& filter, const InputOptions& options, double fpr,
       watch_(filter, fpr, is_strict),
       progress_(options.is_quiet, options.shows_progress) {
   pipeline_.source([this](Batch& batch) { return input_.next(batch.block); });
+  pipeline_.on_failure([this] { input_.stop(); });
   pipeline_.in_parallel([this](Batch& batch) { reader_.prepare(batch, filter_); });
   pipeline_.in_order([this](Batch& batch) { insert(batch); });
 }
@@ -25,7 +26,10 @@ void Insertion::insert(Batch& batch) {
   records_ += batch.records.size();
   fresh_ += fresh;
   keyless_ += reader_.keyless(batch);
-  watch_.add(fresh);
+  if (const auto warning = watch_.add(fresh)) {
+    progress_.clear();
+    warn(*warning);
+  }
   if (!progress_.is_due()) return;
   progress_.show(
       {records_, input_.bytes_read(), input_.total_bytes(), watch_.fill(), watch_.fpr()});

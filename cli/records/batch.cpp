@@ -14,7 +14,9 @@ namespace {
 
 KeySelector selector_of(const InputOptions& options) {
   if (options.key.empty()) {
-    if (options.delimiter) throw Trouble("--delimiter needs --key, the number of a field.");
+    if (options.delimiter && !options.is_csv) {
+      throw Trouble("--delimiter needs --key, the number of a field.");
+    }
     return {};
   }
   std::size_t number = 0;
@@ -48,7 +50,7 @@ void Answers::resize(std::size_t size) {
 
 RecordReader::RecordReader(const InputOptions& options) : selector_(selector_of(options)) {
   if (options.ends_with_zero) format_.end = '\0';
-  if (options.is_csv) format_.quote = '"';
+  if (options.is_csv) format_.csv_delimiter = options.delimiter.value_or(',');
 }
 
 void RecordReader::prepare(Batch& batch, const AnyFilter& filter) const {
@@ -71,12 +73,13 @@ void RecordReader::select_keys(Batch& batch) const {
   }
 }
 
-std::string_view RecordReader::first_key(std::string_view text, KeyRoom& room) const {
-  return selector_.key_of(first_record(text, format_), room).value();
+std::optional<std::string_view> RecordReader::first_key(std::string_view text,
+                                                        KeyRoom& room) const {
+  return selector_.key_of(first_record(text, format_), room);
 }
 
 bool RecordReader::is_first_key(std::string_view key, std::string_view text, KeyRoom& room) const {
-  if (!selector_.is_whole() || format_.quote) return first_key(text, room) == key;
+  if (!selector_.is_whole() || format_.csv_delimiter) return first_key(text, room) == key;
   // Without looking for the end of what may be a long record.
   return text.starts_with(key) && (text.size() == key.size() || text[key.size()] == format_.end);
 }

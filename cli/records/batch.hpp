@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -67,8 +68,9 @@ class RecordReader {
     return batch.records.size() - keys(batch).size();
   }
 
-  // Of a text that begins with a record which has a key.
-  [[nodiscard]] std::string_view first_key(std::string_view text, KeyRoom& room) const;
+  // Of the record that a text begins with.
+  [[nodiscard]] std::optional<std::string_view> first_key(std::string_view text,
+                                                          KeyRoom& room) const;
   [[nodiscard]] bool is_first_key(std::string_view key, std::string_view text, KeyRoom& room) const;
 
  private:

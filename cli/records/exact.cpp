@@ -96,7 +96,9 @@ void ExactCheck::prepare(Batch& batch) const {
 
 std::string_view ExactCheck::key_at(std::uint64_t place) const {
   key_room_.clear();
-  return reader_.first_key(files_.from(place), key_room_);
+  const auto key = reader_.first_key(files_.from(place), key_room_);
+  if (!key) throw Trouble("The input changed while it was read. The output is not complete.");
+  return *key;
 }
 
 std::uint64_t ExactCheck::settle(Batch& batch) {

@@ -4,7 +4,7 @@
 // In the first reading the suspects' keys go into a filter of their own. A key that comes twice is
 // among them, since its second record was suspected: filters miss nothing. In the second reading
 // only keys that are in there, a few more than were suspected, are looked up in a table of places:
-// where such a key stands first. Keys are not copied; the table takes 8 bytes for each.
+// where such a key stands first. Keys are not copied: the table takes 11 bytes for each.
 #pragma once
 
 #include <cstddef>

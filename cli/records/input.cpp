@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <system_error>
 #include <utility>
 
@@ -26,6 +27,9 @@ constexpr std::size_t kBlockBytes = 256 << 10;
 // A block that grew for a long record gives its memory back.
 constexpr std::size_t kKeptBytes = 4 << 20;
 constexpr int kPollMilliseconds = 100;
+constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
+
+using IsStopped = std::function<bool()>;
 
 bool is_standard_input(const std::string& path) { return path == "-"; }
 
@@ -34,10 +38,11 @@ std::string describe(int error) { return std::generic_category().message(error);
 // A descriptor as a source that ends when it is told to stop.
 class DescriptorSource final : public ByteSource {
  public:
-  DescriptorSource(const std::string& path, const StopFlag& stop, std::uint64_t limit)
-      : path_(path), stop_(stop), limit_(limit) {
+  DescriptorSource(const std::string& path, const IsStopped& is_stopped, std::uint64_t limit)
+      : path_(path), is_stopped_(is_stopped), limit_(limit) {
     if (!is_standard_input(path)) {
-      descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+      // Not waiting for somebody to write into a named pipe: read() does that, and can be stopped.
+      descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
       if (descriptor_ < 0) fail();
     }
     struct stat status {};
@@ -54,11 +59,14 @@ class DescriptorSource final : public ByteSource {
   Result<std::size_t> read(std::span<std::byte> room) override {
     for (;;) {
       while (!is_regular_ && !is_ready(kPollMilliseconds)) {
-        if (stop_) return std::size_t{0};
+        if (is_stopped_()) return std::size_t{0};
       }
-      if (stop_ || bytes_read_ == limit_) return std::size_t{0};
+      if (is_stopped_() || bytes_read_ == limit_) return std::size_t{0};
       const ssize_t count = ::read(descriptor_, room.data(),
                                    std::min<std::uint64_t>(room.size(), limit_ - bytes_read_));
+      if (count == 0 && limit_ != kNoLimit) {
+        throw Trouble(fmt::format("{} was cut off while it was read.", name()));
+      }
       if (count >= 0) {
         bytes_read_ += static_cast<std::uint64_t>(count);
         return static_cast<std::size_t>(count);
@@ -83,7 +91,7 @@ class DescriptorSource final : public ByteSource {
   }
 
   const std::string path_;
-  const StopFlag& stop_;
+  const IsStopped& is_stopped_;
   const std::uint64_t limit_;
   int descriptor_ = STDIN_FILENO;
   bool is_regular_ = false;
@@ -115,8 +123,8 @@ class PrefixedSource final : public ByteSource {
 // A file that is open, behind a decompressor if its first bytes ask for one.
 class Input::File {
  public:
-  File(const std::string& path, const StopFlag& stop, std::uint64_t limit)
-      : stop_(stop), bytes_(path, stop, limit) {
+  File(const std::string& path, IsStopped is_stopped, std::uint64_t limit)
+      : is_stopped_(std::move(is_stopped)), bytes_(path, is_stopped_, limit) {
     // One byte after the other while they might be a mark, so that a short line need not wait for
     // the next.
     std::vector<std::byte> first;
@@ -136,7 +144,7 @@ class Input::File {
     ByteSource& source = decompressor_ ? *decompressor_ : *whole_;
     auto count = source.read(std::as_writable_bytes(room));
     // Compressed data that ends early because we stop reading is not corrupt.
-    if (!count && stop_) return 0;
+    if (!count && is_stopped_()) return 0;
     return expect(std::move(count));
   }
   // Whether a read would not wait.
@@ -144,7 +152,7 @@ class Input::File {
   [[nodiscard]] std::uint64_t bytes_read() const noexcept { return bytes_.bytes_read(); }
 
  private:
-  const StopFlag& stop_;
+  IsStopped is_stopped_;
   DescriptorSource bytes_;
   std::unique_ptr<ByteSource> whole_;
   std::unique_ptr<ByteSource> decompressor_;
@@ -191,8 +199,9 @@ Input::~Input() = default;
 
 bool Input::open_next() {
   if (next_path_ == paths_.size()) return false;
-  const std::uint64_t limit = sizes_.empty() ? ~std::uint64_t{0} : sizes_[next_path_];
-  file_ = std::make_unique<File>(paths_[next_path_++], stop_, limit);
+  const std::uint64_t limit = sizes_.empty() ? kNoLimit : sizes_[next_path_];
+  file_ = std::make_unique<File>(
+      paths_[next_path_++], [this] { return is_stopped(); }, limit);
   return true;
 }
 
@@ -209,15 +218,21 @@ bool Input::next(Block& block) {
   std::size_t used = block.bytes.size();
   std::size_t whole = 0;  // up to the last end
   for (;;) {
-    if (!file_ && (stop_ || !open_next())) {
-      block.bytes.resize(used);
-      return used != 0;
+    if (!file_ && (is_stopped() || !open_next())) {
+      block.bytes.clear();
+      return false;
     }
     // A long record needs more room at each turn.
     block.bytes.resize(std::max(kBlockBytes, used + std::max(kBlockBytes / 4, used)));
     const std::uint64_t before = file_->bytes_read();
     const std::size_t count = file_->read(std::span(block.bytes).subspan(used));
     bytes_read_.fetch_add(file_->bytes_read() - before, std::memory_order_relaxed);
+    if (count == 0 && is_stopped()) {
+      // Half a record is none.
+      file_.reset();
+      block.bytes.resize(whole);
+      return whole != 0;
+    }
     if (count == 0) {
       file_.reset();
       ends_.restart();

@@ -15,7 +15,7 @@
 
 namespace probably::cli {
 
-// Set by a signal, or by a failure elsewhere: the input ends then, as if nothing more came.
+// Set by a signal: whatever runs comes to an end.
 using StopFlag = std::atomic<bool>;
 
 // Records that lie one behind the other, each with what ends it.
@@ -27,7 +27,8 @@ struct Block {
 };
 
 // Reads several files one after the other; "-" is standard input. The last record of a file ends
-// with it, and then gets the end that it lacks.
+// with it, and then gets the end that it lacks. When it is stopped, by the user or by stop(), the
+// record that it is reading is dropped.
 class Input {
  public:
   // Looks at every file, so that what is missing is known before anything is done. If there are
@@ -41,6 +42,9 @@ class Input {
   // False at the end. Throws Trouble when a file cannot be read or decompressed.
   bool next(Block& block);
 
+  // Ends the input, also for a thread that waits for it. From any thread.
+  void stop() noexcept { is_stopped_ = true; }
+
   // How much of the files has been read, before decompression, and how much there is in all, if
   // that is known.
   [[nodiscard]] std::uint64_t bytes_read() const noexcept;
@@ -50,10 +54,12 @@ class Input {
   class File;
 
   bool open_next();
+  [[nodiscard]] bool is_stopped() const noexcept { return stop_ || is_stopped_; }
 
   std::vector<std::string> paths_;
   RecordFormat format_;
   const StopFlag& stop_;
+  StopFlag is_stopped_ = false;
   std::vector<std::uint64_t> sizes_;
   std::size_t next_path_ = 0;
   std::unique_ptr<File> file_;

@@ -65,7 +65,8 @@ class Scanner {
     std::uint64_t index = 0;
     const char* const end = number.data() + number.size();
     const auto [stop, error] = std::from_chars(number.data(), end, index);
-    if (number.empty() || error != std::errc{} || stop != end) return false;
+    const bool has_leading_zero = number.size() > 1 && number.front() == '0';
+    if (number.empty() || error != std::errc{} || stop != end || has_leading_zero) return false;
     for (; index > 0; --index) {
       if (!skip_value(0) || !take(',')) return false;
     }

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "records/json.hpp"
+#include "records/records.hpp"
 #include "trouble.hpp"
 
 namespace probably::cli {
@@ -21,12 +22,12 @@ std::optional<std::string_view> plain_field(std::string_view record, std::size_t
   return record.substr(0, record.find(delimiter));
 }
 
-// The end of a field: the place of its delimiter, or of the end of the record.
-std::size_t end_of_quoted(std::string_view record, char delimiter) {
-  bool is_quoted = false;
+// The end of the first field: the place of its delimiter, or the end of the record.
+std::size_t end_of_field(std::string_view record, char delimiter) {
+  // No byte of a record ends it: what could is quoted.
+  CsvScanner csv(delimiter, '\n');
   for (std::size_t at = 0; at < record.size(); ++at) {
-    if (record[at] == '"') is_quoted = !is_quoted;
-    if (record[at] == delimiter && !is_quoted) return at;
+    if (csv.step(record[at]) == CsvScanner::Found::end_of_field) return at;
   }
   return record.size();
 }
@@ -48,11 +49,11 @@ std::optional<std::string_view> csv_field(std::string_view record, std::size_t n
   // Rows may end with a carriage return, which belongs to the end.
   if (!record.empty() && record.back() == '\r') record.remove_suffix(1);
   for (; number > 1; --number) {
-    const std::size_t end = end_of_quoted(record, delimiter);
+    const std::size_t end = end_of_field(record, delimiter);
     if (end == record.size()) return std::nullopt;
     record.remove_prefix(end + 1);
   }
-  return without_quotes(record.substr(0, end_of_quoted(record, delimiter)), room);
+  return without_quotes(record.substr(0, end_of_field(record, delimiter)), room);
 }
 
 }  // namespace

@@ -24,12 +24,18 @@ class MappedFiles {
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
   // How long each was when it was mapped.
   [[nodiscard]] std::vector<std::uint64_t> sizes() const;
+  // Throws Trouble if a file was written to since, other than at its end.
+  void expect_unchanged() const;
 
  private:
   struct File {
+    std::string path;
     std::uint64_t begin;
     std::string_view text;
+    std::int64_t changed;  // when, in nanoseconds since 1970
   };
+
+  void add(const std::string& path);
 
   std::vector<File> files_;
   std::uint64_t size_ = 0;

@@ -1,7 +1,7 @@
 // A pipeline: items go through stages in turn, several items at a time, by several threads.
 //
 //   Pipeline<Item> pipeline;
-//   pipeline.in_order([&](Item& item) { return read(item); });   // false: there are no more
+//   pipeline.source([&](Item& item) { return read(item); });   // false: there are no more
 //   pipeline.in_parallel([](Item& item) { hash(item); });
 //   pipeline.in_order([&](Item& item) { insert(item); });
 //   pipeline.run(threads);
@@ -17,6 +17,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -28,6 +29,8 @@ class Pipeline {
  public:
   // The first stage, which fills items, in order. It is not called again once it returned false.
   void source(std::function<bool(Item&)> fill) { fill_ = std::move(fill); }
+  // Called when a stage has failed, so that a source that waits comes back.
+  void on_failure(std::function<void()> work) { on_failure_ = std::move(work); }
   void in_order(std::function<void(Item&)> work) { stages_.push_back({std::move(work), true}); }
   void in_parallel(std::function<void(Item&)> work) { stages_.push_back({std::move(work), false}); }
 
@@ -37,7 +40,11 @@ class Pipeline {
   void run(unsigned threads) {
     slots_.resize(std::size_t{2} * threads + (threads > 1 ? 2 : 0));
     std::vector<std::jthread> others;
-    for (unsigned i = 1; i < threads; ++i) others.emplace_back([this] { work(); });
+    try {
+      for (unsigned i = 1; i < threads; ++i) others.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {
+      // Fewer threads do it, too.
+    }
     work();
     others.clear();
     if (error_) std::rethrow_exception(error_);
@@ -81,6 +88,7 @@ class Pipeline {
       } catch (...) {
         error = std::current_exception();
       }
+      if (error && on_failure_) on_failure_();
       lock.lock();
       if (error && !error_) error_ = error;
       finish(task, has_more);
@@ -143,6 +151,7 @@ class Pipeline {
   }
 
   std::function<bool(Item&)> fill_;
+  std::function<void()> on_failure_;
   std::vector<Stage> stages_;
   std::vector<Slot> slots_;
 

@@ -35,36 +35,38 @@ void for_each_place(std::string_view text, char byte, Use&& use) {
   }
 }
 
-// Calls use(place) for each end outside of quotes, and returns whether the text ends inside of
-// them. A doubled quote, which stands for one, leaves the quoted field and enters it again at once.
+// Calls use(place) for each end of a row.
 template <class Use>
-bool for_each_unquoted_end(std::string_view text, const RecordFormat& format, bool is_quoted,
-                           Use&& use) {
+void for_each_row_end(std::string_view text, CsvScanner& csv, Use&& use) {
   for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] == *format.quote) is_quoted = !is_quoted;
-    if (text[at] == format.end && !is_quoted) use(at);
+    if (csv.step(text[at]) == CsvScanner::Found::end_of_row) use(at);
   }
-  return is_quoted;
+}
+
+CsvScanner scanner_for(const RecordFormat& format) {
+  return {format.csv_delimiter.value_or(','), format.end};
 }
 
 }  // namespace
 
+EndFinder::EndFinder(const RecordFormat& format) noexcept
+    : format_(format), csv_(scanner_for(format)) {}
+
 std::size_t EndFinder::whole_records(std::string_view piece) noexcept {
-  if (!format_.quote) {
+  if (!format_.csv_delimiter) {
     const std::size_t last = piece.rfind(format_.end);
     return last == std::string_view::npos ? 0 : last + 1;
   }
   std::size_t whole = 0;
-  is_quoted_ = for_each_unquoted_end(piece, format_, is_quoted_,
-                                     [&](std::size_t place) { whole = place + 1; });
+  for_each_row_end(piece, csv_, [&](std::size_t place) { whole = place + 1; });
   return whole;
 }
 
 std::string_view first_record(std::string_view text, const RecordFormat& format) {
-  bool is_quoted = false;
+  if (!format.csv_delimiter) return text.substr(0, text.find(format.end));
+  CsvScanner csv = scanner_for(format);
   for (std::size_t at = 0; at < text.size(); ++at) {
-    if (format.quote && text[at] == *format.quote) is_quoted = !is_quoted;
-    if (text[at] == format.end && !is_quoted) return text.substr(0, at);
+    if (csv.step(text[at]) == CsvScanner::Found::end_of_row) return text.substr(0, at);
   }
   // The last quote of a file may be missing, and so may its last end.
   if (text.back() == format.end) text.remove_suffix(1);
@@ -79,8 +81,9 @@ void split_records(std::string_view text, const RecordFormat& format,
     records.push_back(text.substr(begin, place - begin));
     begin = place + 1;
   };
-  if (format.quote) {
-    for_each_unquoted_end(text, format, false, take);
+  if (format.csv_delimiter) {
+    CsvScanner csv = scanner_for(format);
+    for_each_row_end(text, csv, take);
     // The last quote of a file may be missing.
     if (begin != text.size()) take(text.size() - 1);
   } else {

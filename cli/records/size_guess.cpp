@@ -37,7 +37,10 @@ bool look_at(int file, Sample& sample) {
 
 bool look_at(const std::string& path, Sample& sample) {
   if (path == "-") return look_at(STDIN_FILENO, sample);
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // To open a pipe and close it again would end whoever writes into it.
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return false;
   const bool is_known = look_at(file, sample);
   ::close(file);

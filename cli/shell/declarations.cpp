@@ -67,8 +67,8 @@ Options positionals_of(const CLI::App& app) {
 Options options_of(const CLI::App& app) {
   Options options =
       app.get_options([](const CLI::Option* option) { return option->nonpositional(); });
-  std::ranges::stable_partition(options,
-                                [&](const auto* option) { return option != app.get_help_ptr(); });
+  const auto help = std::ranges::find(options, app.get_help_ptr());
+  if (help != options.end()) std::rotate(help, help + 1, options.end());
   return options;
 }
 

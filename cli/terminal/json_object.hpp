@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "terminal/visible.hpp"
+
 namespace probably::cli {
 
 // Members of an object, in the order in which they are added.
@@ -43,7 +45,7 @@ class JsonObject {
  private:
   static std::string quoted(std::string_view text) {
     std::string out = "\"";
-    for (const char c : text) {
+    for (const char c : as_utf8(text)) {
       if (static_cast<unsigned char>(c) < 0x20) {
         out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
         continue;

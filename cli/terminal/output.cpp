@@ -1,6 +1,7 @@
 #include "terminal/output.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -20,6 +21,9 @@ void write_all(int file, std::string_view text, const std::string& name) {
     const ssize_t count = ::write(file, text.data(), text.size());
     if (count > 0) {
       text.remove_prefix(static_cast<std::size_t>(count));
+    } else if (count < 0 && errno == EAGAIN) {
+      pollfd poll{file, POLLOUT, 0};
+      ::poll(&poll, 1, -1);
     } else if (count == 0 || errno != EINTR) {
       throw Trouble(fmt::format("Cannot write to {}: {}.", name,
                                 std::generic_category().message(count == 0 ? ENOSPC : errno)));
@@ -33,7 +37,6 @@ void Output::flush() {
 }
 
 void Output::write(std::string_view text) {
-  bytes_ += text.size();
   if (buffer_.size() + text.size() > kBufferBytes) flush();
   if (text.size() >= kBufferBytes) {
     write_all(STDOUT_FILENO, text, "standard output");

@@ -1,4 +1,4 @@
-// Standard output, or a file: buffered, and nothing is lost in silence.
+// Standard output: buffered, and nothing is lost in silence.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +22,9 @@ class Output {
   void flush();
   // The same, and asks whether it has arrived.
   void finish();
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
  private:
   std::vector<char> buffer_;
-  std::uint64_t bytes_ = 0;
 };
 
 // Writes all of it to a descriptor. Throws Trouble that calls it by this name.

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "terminal/terminal.hpp"
+#include "terminal/visible.hpp"
 #include "units.hpp"
 
 namespace probably::cli {
@@ -60,6 +61,13 @@ void Progress::clear() {
   is_on_line_ = false;
 }
 
-void tell(const std::string& sentence) { write_to_stderr("probably: " + sentence + "\n"); }
+void tell(std::string_view sentence) {
+  write_to_stderr(fmt::format("probably: {}\n", visible(sentence)));
+}
+
+void warn(std::string_view sentence) {
+  const Paint paint(STDERR_FILENO);
+  write_to_stderr(fmt::format("probably: {} {}\n", paint.yellow("warning:"), visible(sentence)));
+}
 
 }  // namespace probably::cli

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace probably::cli {
 
@@ -41,7 +42,10 @@ class Progress {
   bool is_on_line_ = false;  // something stands there
 };
 
-// A line on standard error, for people: "probably: ..."
-void tell(const std::string& sentence);
+// A line on standard error, for people: "probably: ...". What a terminal would obey is made
+// visible.
+void tell(std::string_view sentence);
+// The same of something that may be wrong.
+void warn(std::string_view sentence);
 
 }  // namespace probably::cli

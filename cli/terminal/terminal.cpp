@@ -9,6 +9,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "terminal/visible.hpp"
+
 namespace probably::cli {
 namespace {
 
@@ -35,6 +37,10 @@ Paint::Paint(int descriptor) noexcept : is_on_(is_terminal(descriptor) && wants_
 
 std::string Paint::with(std::string_view code, std::string_view text) const {
   return is_on_ ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
+}
+
+std::string for_terminal(std::string_view text, int descriptor) {
+  return is_terminal(descriptor) ? visible(text) : std::string(text);
 }
 
 std::string bar(double share, std::size_t width) {

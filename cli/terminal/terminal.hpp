@@ -32,6 +32,9 @@ class Paint {
   bool is_on_;
 };
 
+// Text as it is for programs and files, and visible for a terminal, which might obey it.
+[[nodiscard]] std::string for_terminal(std::string_view text, int descriptor);
+
 // A share of a whole as a bar of so many columns. Everything is printed as UTF-8.
 [[nodiscard]] std::string bar(double share, std::size_t width = 30);
 

@@ -123,6 +123,16 @@ std::string visible_end(std::string_view bytes, std::size_t max_columns) {
   return text;
 }
 
+std::string as_utf8(std::string_view bytes) {
+  std::string text;
+  while (!bytes.empty()) {
+    const auto [point, length] = decode(bytes);
+    text += length == 0 ? std::string_view("\xef\xbf\xbd") : bytes.substr(0, length);
+    bytes.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return text;
+}
+
 std::size_t columns(std::string_view text) { return width_of(glyphs_of(text)); }
 
 std::vector<std::string> wrapped(std::string_view text, std::size_t max_columns) {

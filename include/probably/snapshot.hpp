@@ -232,6 +232,8 @@ struct SnapshotInfo {
 
 // Reads header and trailer, and verifies these; not the bits.
 Result<SnapshotInfo> peek(const std::string& path);
+// From a stream only the header: the number of set bits, and the size of the file, stay 0.
+Result<SnapshotInfo> peek(ByteSource& source);
 
 // Reads and verifies everything, and keeps nothing but a few checksums: 24 bytes for each 64 KiB.
 Result<void> verify(const std::string& path);

@@ -209,6 +209,45 @@ Result<void> MappedFile::verify() const {
 
 // --- Looking -------------------------------------------------------------------------------------
 
+namespace {
+
+// What the header says.
+SnapshotInfo info_of(const detail::Header& header, const std::string& name) {
+  SnapshotInfo info;
+  info.format_version = detail::kFormatVersion;
+  info.kind = header.kind;
+  info.is_delta = header.extent == Extent::delta;
+  info.is_sparse = header.encoding == Encoding::sparse;
+  info.algorithm = header.algorithm;
+  info.fingerprint = header.fingerprint;
+  info.has_secret = header.secret_state == SecretState::stored;
+  info.created = header.created;
+  info.promised_fpr = header.promised_fpr;
+  info.filter_bytes = header.filter_bytes();
+  with_kind(header.kind, [&]<class F>() {
+    const auto geometry = detail::geometry_of<F>(header, name).value();
+    info.params = geometry.params;
+    for (std::size_t i = 0; i < header.sections.size(); ++i) {
+      SnapshotInfo::Section section{.bytes = header.sections[i].bytes,
+                                    .set_bits = 0,
+                                    .link = {},
+                                    .insertions = header.sections[i].inserted};
+      if (!geometry.links.empty()) section.link = geometry.links[i];
+      info.sections.push_back(section);
+    }
+  });
+  return info;
+}
+
+}  // namespace
+
+Result<SnapshotInfo> peek(ByteSource& source) {
+  const auto header = detail::read_header(source);
+  if (!header) return header.error();
+  if (auto valid = detail::check_header(*header, source.name()); !valid) return valid.error();
+  return info_of(*header, source.name());
+}
+
 Result<SnapshotInfo> peek(const std::string& path) {
   auto source = InputFile::open(path);
   if (!source) return source.error();
@@ -225,31 +264,11 @@ Result<SnapshotInfo> peek(const std::string& path) {
   if (auto got = detail::read_all(*source, bytes); !got) return got.error();
   const auto trailer = detail::decode_trailer(bytes, *header, source->name());
   if (!trailer) return trailer.error();
-
-  SnapshotInfo info;
-  info.format_version = detail::kFormatVersion;
-  info.kind = header->kind;
-  info.is_delta = header->extent == Extent::delta;
-  info.is_sparse = header->encoding == Encoding::sparse;
-  info.algorithm = header->algorithm;
-  info.fingerprint = header->fingerprint;
-  info.has_secret = header->secret_state == SecretState::stored;
-  info.created = header->created;
-  info.promised_fpr = header->promised_fpr;
-  info.filter_bytes = header->filter_bytes();
+  SnapshotInfo info = info_of(*header, source->name());
   info.file_bytes = source->size_bytes();
-  with_kind(header->kind, [&]<class F>() {
-    const auto geometry = detail::geometry_of<F>(*header, source->name()).value();
-    info.params = geometry.params;
-    for (std::size_t i = 0; i < header->sections.size(); ++i) {
-      SnapshotInfo::Section section{.bytes = header->sections[i].bytes,
-                                    .set_bits = trailer->set_bits[i],
-                                    .link = {},
-                                    .insertions = header->sections[i].inserted};
-      if (!geometry.links.empty()) section.link = geometry.links[i];
-      info.sections.push_back(section);
-    }
-  });
+  for (std::size_t i = 0; i < info.sections.size(); ++i) {
+    info.sections[i].set_bits = trailer->set_bits[i];
+  }
   return info;
 }
 

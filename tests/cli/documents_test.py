@@ -25,7 +25,7 @@ BLOCK = re.compile(r"^```console( figures)?\n(.*?)^```$", re.MULTILINE | re.DOTA
 VARYING = [
     (re.compile(r"\bin \d+(\.\d+)? (ms|s)\b"), "in SECONDS"),
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC"), "DATE"),
-    (re.compile(r'"created": \d+'), '"created": DATE'),
+    (re.compile(r'"saved": \d+'), '"saved": DATE'),
 ]
 
 

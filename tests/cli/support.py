@@ -39,7 +39,9 @@ class CliTest(unittest.TestCase):
         self.assertEqual(result.code, code, result.err)
         if out is not None:
             self.assertTrue(result.out == out, (result.out[:200], out[:200]))
-        if err is not None:
+        if err == "":
+            self.assertEqual(result.err, "")
+        elif err is not None:
             self.assertIn(err, result.err)
         return result
 
