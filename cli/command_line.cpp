@@ -63,6 +63,18 @@ CLI::Option* add_kind(CLI::App& app, std::optional<Kind>& kind, const std::strin
                      kind_names());
 }
 
+// Of our own kinds; a keyed one follows from --secret.
+std::vector<std::string_view> hash_names() {
+  return {name(HashAlgorithm::xxh3), name(HashAlgorithm::xxh64)};
+}
+
+HashAlgorithm parse_hash(const std::string& text) {
+  if (text == name(HashAlgorithm::xxh3)) return HashAlgorithm::xxh3;
+  if (text == name(HashAlgorithm::xxh64)) return HashAlgorithm::xxh64;
+  throw Trouble(
+      fmt::format("'{}' is no hash to choose; there are: {}.", text, fmt::join(hash_names(), " ")));
+}
+
 char parse_delimiter(const std::string& text) {
   if (text == "\\t") return '\t';
   if (text.size() == 1) return text.front();
@@ -124,6 +136,10 @@ void add_new_filter(CLI::App& app, NewFilterOptions& options) {
              "Memory to use, for example 64MiB, instead of keys or rate")
       ->group(kFilterGroup);
   add_kind(app, options.kind, "Kind of filter (default: blocked; scalable if it grows)")
+      ->group(kFilterGroup);
+  choose_from(add_parsed(app, "--hash", options.hash, parse_hash, "NAME",
+                         "Hash of the keys; Parquet's filters have xxh64 (default: xxh3)"),
+              hash_names())
       ->group(kFilterGroup);
   add_parsed(app, "--seed", options.seed, parse_count, "NUMBER",
              "Seed of the hash; filters merge only if theirs are equal (default: 0)")

@@ -30,6 +30,7 @@ struct NewFilterOptions {
   std::optional<double> fpr;
   std::optional<std::uint64_t> bytes;  // instead of one of these
   std::optional<Kind> kind;
+  std::optional<HashAlgorithm> hash;
   std::optional<std::uint64_t> seed;
   std::string secret_file;  // 16 bytes, or 32 hexadecimal digits
   bool is_strict = false;   // more keys than planned are an error

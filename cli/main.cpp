@@ -40,6 +40,7 @@ void handle_interrupts() {
   action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
+  ::sigaction(SIGHUP, &action, nullptr);
 }
 
 // A file that gets the number of a closed standard stream would be written to by messages.

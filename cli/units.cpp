@@ -188,6 +188,10 @@ std::string show_count(double count) {
   return show_count(static_cast<std::uint64_t>(std::llround(std::max(count, 0.0))));
 }
 
+std::string show_number(std::uint64_t count, std::string_view thing) {
+  return fmt::format("{} {}{}", show_count(count), thing, count == 1 ? "" : "s");
+}
+
 std::string show_bytes(std::uint64_t bytes) {
   constexpr std::array kUnits{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   if (bytes == 1) return "1 byte";

@@ -24,6 +24,8 @@ namespace probably::cli {
 [[nodiscard]] std::string show_count(std::uint64_t count);
 // The same, rounded to a whole number.
 [[nodiscard]] std::string show_count(double count);
+// 1 record, 2,000 records
+[[nodiscard]] std::string show_number(std::uint64_t count, std::string_view thing);
 // 19.7 MiB
 [[nodiscard]] std::string show_bytes(std::uint64_t bytes);
 // 0.1 % (1 in 1,000)

@@ -24,14 +24,14 @@ namespace {
 StoredFilter first_filter(const DedupOptions& options, bool has_state) {
   const NewFilterOptions& wanted = options.filter;
   if (!has_state) return make_filter(wanted, options.input);
-  if (wanted.keys || wanted.bytes || wanted.kind || wanted.seed) {
-    throw Trouble(fmt::format(
-        "'{}' is there and has its size: leave out --keys, --memory, --kind and --seed, or remove "
-        "the file to start anew.",
-        options.state));
-  }
+  // Its size was decided when it was made, so that every day's command can be the same.
   StoredFilter stored = load_filter(options.state, wanted.secret_file);
   expect_storable(stored, options.state);
+  if (wanted.kind && *wanted.kind != stored.filter.kind()) {
+    throw Trouble(
+        fmt::format("'{}' holds a filter of kind {}: leave out --kind, or remove the file.",
+                    options.state, probably::name(stored.filter.kind())));
+  }
   return stored;
 }
 
@@ -51,9 +51,20 @@ class Printer {
       if (batch.block.is_last_for_now) output_.flush();
     });
   }
-  void finish(std::uint64_t fresh, std::uint64_t repeated) {
+  // What was decided before the work failed is printed before that is told.
+  template <class Work>
+  void run(Work&& work) {
+    try {
+      work();
+    } catch (const Trouble&) {
+      output_.flush();
+      throw;
+    }
+  }
+  // Those without a key are passed on with the first ones.
+  void finish(std::uint64_t fresh, std::uint64_t repeated, std::uint64_t keyless) {
     if (options_.only_counts) {
-      output_.write(fmt::format("{}\n", options_.prints_repeated ? repeated : fresh));
+      output_.write(fmt::format("{}\n", options_.prints_repeated ? repeated : fresh + keyless));
     }
     output_.finish();
   }
@@ -74,8 +85,11 @@ struct Counts {
 Counts find_suspects(const DedupOptions& options, const MappedFiles& files, ExactCheck& exact,
                      const StopFlag& stop) {
   StoredFilter stored = make_filter(options.filter, options.input);
-  Insertion insertion(stored.filter, options.input, promise_of(stored, options.filter.fpr),
-                      options.filter.is_strict, stop, files.sizes());
+  Insertion insertion(stored.filter, options.input,
+                      {.fpr = promise_of(stored, options.filter.fpr),
+                       .is_strict = options.filter.is_strict,
+                       .sizes = files.sizes()},
+                      stop);
   insertion.then().in_order([&](Batch& batch) { exact.suspect(batch); });
   insertion.run();
   return {insertion.records(), insertion.fresh(), insertion.keyless()};
@@ -91,7 +105,7 @@ int run_exactly(const DedupOptions& options, const StopFlag& stop) {
   const MappedFiles files(options.input.files);
   // A key that is repeated takes two records at least.
   ExactCheck exact(files, reader, keys_at_first(options.input.files, reader.format()) / 2);
-  Progress progress(options.input.is_quiet, options.input.shows_progress);
+  Progress progress(options.input.is_quiet, options.input.shows_progress, !options.only_counts);
   const Counts first = find_suspects(options, files, exact, stop);
   Counts second;
   if (!stop) {
@@ -111,10 +125,10 @@ int run_exactly(const DedupOptions& options, const StopFlag& stop) {
       }
     });
     printer.add_stages(pipeline);
-    pipeline.run(thread_count(options.input.threads));
+    printer.run([&] { pipeline.run(thread_count(options.input.threads)); });
     progress.clear();
     if (!stop) files.expect_unchanged();
-    printer.finish(second.fresh, second.records - second.fresh - second.keyless);
+    printer.finish(second.fresh, second.records - second.fresh - second.keyless, second.keyless);
   }
   if (!options.input.is_quiet) {
     std::string text = summary_of(second.records, second.fresh, second.keyless, progress.seconds(),
@@ -138,12 +152,15 @@ int run(const DedupOptions& options, const StopFlag& stop) {
     claim.emplace(options.state);
   }
   StoredFilter stored = first_filter(options, claim && claim->has_file());
-  Insertion insertion(stored.filter, options.input, promise_of(stored, options.filter.fpr),
-                      options.filter.is_strict, stop);
+  Insertion insertion(stored.filter, options.input,
+                      {.fpr = promise_of(stored, options.filter.fpr),
+                       .is_strict = options.filter.is_strict,
+                       .prints_records = !options.only_counts},
+                      stop);
   Printer printer(options, insertion.reader());
   printer.add_stages(insertion.then());
-  insertion.run();
-  printer.finish(insertion.fresh(), insertion.repeated());
+  printer.run([&] { insertion.run(); });
+  printer.finish(insertion.fresh(), insertion.repeated(), insertion.keyless());
   // What was printed is safe by now: only then is it known for good.
   if (claim) {
     claim->expect_unchanged();

@@ -44,15 +44,15 @@ template <class F>
 std::string geometry_of(const F& filter) {
   const auto& params = filter.params();
   if constexpr (Growable<F>) {
-    return fmt::format("{} links, each up to {} x larger than the one before", filter.link_count(),
-                       params.growth);
+    return fmt::format("{} in a chain, each {} times as large as the one before",
+                       show_number(filter.link_count(), "filter"), params.growth);
   } else if constexpr (std::same_as<F, BlockedBloom>) {
-    return fmt::format("{} lines of 64 bytes, {} bits per key", show_count(params.lines),
+    return fmt::format("{} lines of 64 bytes; a key sets {} bits", show_count(params.lines),
                        params.slices);
   } else if constexpr (std::same_as<F, SplitBlockBloom>) {
-    return fmt::format("{} blocks of 32 bytes, 8 bits per key", show_count(params.blocks));
+    return fmt::format("{} blocks of 32 bytes; a key sets 8 bits", show_count(params.blocks));
   } else {
-    return fmt::format("{} bits, {} bits per key", show_count(params.bits), params.hashes);
+    return fmt::format("{} bits; a key sets up to {}", show_count(params.bits), params.hashes);
   }
 }
 

@@ -28,10 +28,14 @@ void tell_summary(const Insertion& insertion, const std::string& path, const Sto
 }  // namespace
 
 int run(const BuildOptions& options, const StopFlag& stop) {
+  if (options.stores_secret && options.filter.secret_file.empty()) {
+    throw Trouble("--store-secret needs --secret: without it, the filter has none.");
+  }
   expect_writable(options.output, options.input.files);
   StoredFilter stored = make_filter(options.filter, options.input);
-  Insertion insertion(stored.filter, options.input, promise_of(stored, options.filter.fpr),
-                      options.filter.is_strict, stop);
+  Insertion insertion(
+      stored.filter, options.input,
+      {.fpr = promise_of(stored, options.filter.fpr), .is_strict = options.filter.is_strict}, stop);
   insertion.run();
   if (stop) {
     tell(fmt::format("{} Nothing was saved: a filter of some records would say no to the others.",
@@ -50,8 +54,9 @@ int run(const AddOptions& options, const StopFlag& stop) {
   StoredFilter stored = load_filter(path, options.filter.secret_file);
   expect_storable(stored, path);
   expect_writable(path, options.input.files);
-  Insertion insertion(stored.filter, options.input, promise_of(stored, options.fpr),
-                      options.is_strict, stop);
+  Insertion insertion(stored.filter, options.input,
+                      {.fpr = promise_of(stored, options.fpr), .is_strict = options.is_strict},
+                      stop);
   insertion.run();
   if (stored.dcso) stored.dcso->insertions += insertion.fresh();
   claim.expect_unchanged();
@@ -64,12 +69,13 @@ int run(const CheckOptions& options, const StopFlag& stop) {
   const RecordReader reader(options.input);
   const StoredFilter stored = load_filter(options.filter.path, options.filter.secret_file);
   Input input(options.input.files, reader.format(), stop);
-  Progress progress(options.input.is_quiet, options.input.shows_progress);
+  const bool prints = !options.only_counts && !options.only_exit_code;
+  Progress progress(options.input.is_quiet || options.only_exit_code, options.input.shows_progress,
+                    prints);
   Output output;
   std::uint64_t records = 0;
   std::uint64_t found = 0;
   std::uint64_t keyless = 0;
-  const bool prints = !options.only_counts && !options.only_exit_code;
 
   Pipeline<Batch> pipeline;
   pipeline.source([&](Batch& batch) { return input.next(batch.block); });
@@ -96,7 +102,12 @@ int run(const CheckOptions& options, const StopFlag& stop) {
       progress.show({records, input.bytes_read(), input.total_bytes(), std::nullopt, std::nullopt});
     }
   });
-  pipeline.run(thread_count(options.input.threads));
+  try {
+    pipeline.run(thread_count(options.input.threads));
+  } catch (const Trouble&) {
+    output.flush();
+    throw;
+  }
   const std::uint64_t selected = options.is_inverted ? records - found : found;
   if (options.only_counts) output.write(fmt::format("{}\n", selected));
   output.finish();

@@ -42,7 +42,7 @@ std::optional<std::string> FillWatch::add(std::uint64_t fresh) {
   const std::string sentence = fmt::format("The filter is full: it keeps {} up to {} keys.",
                                            show_rate(promised_fpr_), show_count(*capacity_));
   if (is_strict_) {
-    throw Trouble(sentence + " Nothing was saved. Make a larger one with --keys.");
+    throw Trouble(sentence + " Nothing was saved. Build a larger one, with more --keys.");
   }
   return sentence + " With more, more keys are taken for known that are not.";
 }

@@ -59,7 +59,7 @@ class Unpacked {
  private:
   static Packing packing_of(const std::string& path) {
     FileSource file = expect(FileSource::open(path));
-    return packing_by_mark(first_bytes(file, 4));
+    return packing_by_mark(first_bytes(file, kMostMarkBytes));
   }
 
   Packing packing_;
@@ -175,9 +175,14 @@ std::optional<SecretKey> read_secret(const std::string& path) {
 
 StoredFilter make_filter(const NewFilterOptions& options, const InputOptions& input) {
   const auto secret = read_secret(options.secret_file);
-  if (secret && options.seed) throw Trouble("--secret and --seed exclude each other.");
+  if (secret && (options.seed || options.hash)) {
+    throw Trouble("--secret chooses the hash: leave out --seed and --hash.");
+  }
   if (options.keys && *options.keys == 0) throw Trouble("--keys 0 makes no filter.");
-  const Hasher hasher = secret ? Hasher::keyed(*secret) : Hasher::xxh3(options.seed.value_or(0));
+  const std::uint64_t seed = options.seed.value_or(0);
+  const Hasher hasher = secret                                 ? Hasher::keyed(*secret)
+                        : options.hash == HashAlgorithm::xxh64 ? Hasher::xxh64(seed)
+                                                               : Hasher::xxh3(seed);
   const bool has_size = options.keys.has_value() || options.bytes.has_value();
   const Kind kind = options.kind.value_or(has_size ? Kind::blocked : Kind::scalable);
   Plan plan{.keys = options.keys.value_or(0), .fpr = options.fpr.value_or(0)};
@@ -188,10 +193,12 @@ StoredFilter make_filter(const NewFilterOptions& options, const InputOptions& in
   }
   return expect(with_kind(kind, [&]<class F>() -> Result<StoredFilter> {
     constexpr bool kHashesAsWeWish = std::same_as<typename F::Hasher, Hasher>;
-    if (!kHashesAsWeWish && (secret || options.seed)) {
+    if (!kHashesAsWeWish && (secret || options.seed || options.hash)) {
       return Error{
           ErrorCode::unsupported,
-          fmt::format("A filter of kind {} has neither secret nor seed.", probably::name(kind))};
+          fmt::format(
+              "A filter of kind {} hashes in its own way: leave out --secret, --seed and --hash.",
+              probably::name(kind))};
     }
     if constexpr (!Growable<F>) {
       if (!has_size) {
@@ -292,6 +299,12 @@ Result<void> write_filter(const StoredFilter& stored, ByteSink& sink, const Stor
       return expected(
           static_cast<Result<void> (*)(const Guava64Bloom&, ByteSink&)>(&interop::write_guava));
     case Format::parquet:
+      if (stored.filter.kind() == Kind::split_block &&
+          stored.filter.hash_algorithm() != HashAlgorithm::xxh64) {
+        return Error{ErrorCode::unsupported,
+                     "Parquet's filters hash with xxh64: build it with --kind split_block --hash "
+                     "xxh64."};
+      }
       return expected(&interop::write_parquet_filter);
     case Format::dcso: {
       const DcsoBloom* const filter = stored.filter.get_if<DcsoBloom>();

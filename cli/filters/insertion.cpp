@@ -6,15 +6,15 @@
 
 namespace probably::cli {
 
-Insertion::Insertion(AnyFilter& filter, const InputOptions& options, double fpr, bool is_strict,
-                     const StopFlag& stop, std::vector<std::uint64_t> sizes)
+Insertion::Insertion(AnyFilter& filter, const InputOptions& options, const InsertionRules& rules,
+                     const StopFlag& stop)
     : filter_(filter),
       options_(options),
       stop_(stop),
       reader_(options),
-      input_(options.files, reader_.format(), stop, std::move(sizes)),
-      watch_(filter, fpr, is_strict),
-      progress_(options.is_quiet, options.shows_progress) {
+      input_(options.files, reader_.format(), stop, rules.sizes),
+      watch_(filter, rules.fpr, rules.is_strict),
+      progress_(options.is_quiet, options.shows_progress, rules.prints_records) {
   pipeline_.source([this](Batch& batch) { return input_.next(batch.block); });
   pipeline_.on_failure([this] { input_.stop(); });
   pipeline_.in_parallel([this](Batch& batch) { reader_.prepare(batch, filter_); });
@@ -28,7 +28,7 @@ void Insertion::insert(Batch& batch) {
   keyless_ += reader_.keyless(batch);
   if (const auto warning = watch_.add(fresh)) {
     progress_.clear();
-    warn(*warning);
+    if (!options_.is_quiet) warn(*warning);
   }
   if (!progress_.is_due()) return;
   progress_.show(
@@ -52,10 +52,10 @@ std::string Insertion::summary() const {
 
 std::string summary_of(std::uint64_t records, std::uint64_t fresh, std::uint64_t keyless,
                        double seconds, bool is_interrupted, std::string_view repeated) {
-  std::string text = fmt::format("{}{} records in {}: {} first seen, {} {}",
-                                 is_interrupted ? "interrupted after " : "", show_count(records),
-                                 show_seconds(seconds), show_count(fresh),
-                                 show_count(records - fresh - keyless), repeated);
+  std::string text =
+      fmt::format("{}{} in {}: {} first seen, {} {}", is_interrupted ? "interrupted after " : "",
+                  show_number(records, "record"), show_seconds(seconds), show_count(fresh),
+                  show_count(records - fresh - keyless), repeated);
   if (keyless != 0) text += fmt::format(", {} without the key", show_count(keyless));
   return text + ".";
 }

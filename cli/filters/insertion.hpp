@@ -18,13 +18,18 @@ namespace probably::cli {
                                      std::uint64_t keyless, double seconds, bool is_interrupted,
                                      std::string_view repeated);
 
+struct InsertionRules {
+  double fpr = 0;          // the promise: beyond it the filter is full, which is said once,
+  bool is_strict = false;  // or is an error
+  bool prints_records = false;
+  std::vector<std::uint64_t> sizes = {};  // if given, no more is read of the files
+};
+
 class Insertion {
  public:
-  // Looks at the files, but reads nothing yet. `fpr` is the promise: beyond it the filter is full,
-  // which is said once, or an error if it is strict. Throws Trouble.
-  // Of files with given sizes, no more is read.
-  Insertion(AnyFilter& filter, const InputOptions& options, double fpr, bool is_strict,
-            const StopFlag& stop, std::vector<std::uint64_t> sizes = {});
+  // Looks at the files, but reads nothing yet. Throws Trouble.
+  Insertion(AnyFilter& filter, const InputOptions& options, const InsertionRules& rules,
+            const StopFlag& stop);
 
   // What else is done with a batch once its records are in the filter: its answers then say which
   // were new. Add stages before run().

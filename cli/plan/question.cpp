@@ -153,9 +153,7 @@ std::string show_years(double years) {
   return days >= 1 ? with_unit(days, "day") : with_unit(days * 24, "hour");
 }
 
-std::string show_keys(std::uint64_t keys) {
-  return fmt::format("{} key{}", show_count(keys), keys == 1 ? "" : "s");
-}
+std::string show_keys(std::uint64_t keys) { return show_number(keys, "key"); }
 
 std::string count_argument(std::uint64_t count) {
   return in_units(count, std::array{Unit{"T", 1'000'000'000'000}, Unit{"G", 1'000'000'000},

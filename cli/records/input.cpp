@@ -57,6 +57,8 @@ class DescriptorSource final : public ByteSource {
   }
 
   Result<std::size_t> read(std::span<std::byte> room) override {
+    // On a terminal, Ctrl-D is an end only once.
+    if (has_ended_) return std::size_t{0};
     for (;;) {
       while (!is_regular_ && !is_ready(kPollMilliseconds)) {
         if (is_stopped_()) return std::size_t{0};
@@ -68,6 +70,7 @@ class DescriptorSource final : public ByteSource {
         throw Trouble(fmt::format("{} was cut off while it was read.", name()));
       }
       if (count >= 0) {
+        has_ended_ = count == 0;
         bytes_read_ += static_cast<std::uint64_t>(count);
         return static_cast<std::size_t>(count);
       }
@@ -95,6 +98,7 @@ class DescriptorSource final : public ByteSource {
   const std::uint64_t limit_;
   int descriptor_ = STDIN_FILENO;
   bool is_regular_ = false;
+  bool has_ended_ = false;
   std::uint64_t bytes_read_ = 0;
 };
 
@@ -134,6 +138,12 @@ class Input::File {
       first.push_back(next);
     }
     const Packing packing = packing_by_mark(first);
+    if (packing == Packing::xz || packing == Packing::bzip2) {
+      const std::string_view tool = packing == Packing::xz ? "xz" : "bzip2";
+      throw Trouble(fmt::format(
+          "{} is compressed with {}, which is not read here: {} -dc FILE | probably ...",
+          bytes_.name(), tool, tool));
+    }
     whole_ = std::make_unique<PrefixedSource>(std::move(first), bytes_);
     if (packing == Packing::gzip) decompressor_ = std::make_unique<GzipSource>(*whole_);
     if (packing == Packing::zstd) decompressor_ = std::make_unique<ZstdSource>(*whole_);
@@ -210,6 +220,7 @@ std::uint64_t Input::bytes_read() const noexcept {
 }
 
 bool Input::next(Block& block) {
+  if (failure_) std::rethrow_exception(failure_);
   if (block.bytes.capacity() > kKeptBytes) block.bytes = {};
   block.bytes.swap(tail_);
   tail_.clear();
@@ -225,7 +236,15 @@ bool Input::next(Block& block) {
     // A long record needs more room at each turn.
     block.bytes.resize(std::max(kBlockBytes, used + std::max(kBlockBytes / 4, used)));
     const std::uint64_t before = file_->bytes_read();
-    const std::size_t count = file_->read(std::span(block.bytes).subspan(used));
+    std::size_t count = 0;
+    try {
+      count = file_->read(std::span(block.bytes).subspan(used));
+    } catch (const Trouble&) {
+      if (whole == 0) throw;
+      failure_ = std::current_exception();
+      block.bytes.resize(whole);
+      return true;
+    }
     bytes_read_.fetch_add(file_->bytes_read() - before, std::memory_order_relaxed);
     if (count == 0 && is_stopped()) {
       // Half a record is none.

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,7 +40,8 @@ class Input {
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
 
-  // False at the end. Throws Trouble when a file cannot be read or decompressed.
+  // False at the end. Throws Trouble when a file cannot be read or decompressed, after the records
+  // that came before that.
   bool next(Block& block);
 
   // Ends the input, also for a thread that waits for it. From any thread.
@@ -65,6 +67,7 @@ class Input {
   std::unique_ptr<File> file_;
   EndFinder ends_;
   std::uint64_t next_begin_ = 0;
+  std::exception_ptr failure_;
   std::vector<char> tail_;  // the beginning of a record that the next block has
   std::optional<std::uint64_t> total_bytes_;
   std::atomic<std::uint64_t> bytes_read_ = 0;

@@ -82,7 +82,7 @@ void MappedFiles::add(const std::string& path) {
   const std::string_view text = size == 0 ? std::string_view() : map(path, file, size);
   files_.push_back({path, size_, text, time_of_change(status)});
   size_ += size;
-  if (packing_by_mark(std::as_bytes(std::span(text.substr(0, 4)))) != Packing::none) {
+  if (packing_by_mark(std::as_bytes(std::span(text.substr(0, kMostMarkBytes)))) != Packing::none) {
     throw Trouble(fmt::format("{}; '{}' is.", kNeedsFiles, path));
   }
 }

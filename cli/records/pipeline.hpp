@@ -34,9 +34,8 @@ class Pipeline {
   void in_order(std::function<void(Item&)> work) { stages_.push_back({std::move(work), true}); }
   void in_parallel(std::function<void(Item&)> work) { stages_.push_back({std::move(work), false}); }
 
-  // Until the source has ended and everything that it gave has passed. An exception of a stage ends
-  // all and is thrown here.
-  // Requires: threads > 0.
+  // Until the source has ended and everything that it gave has passed. An exception of the source
+  // is its end, and is thrown here after that; one of a stage ends all. Requires: threads > 0.
   void run(unsigned threads) {
     slots_.resize(std::size_t{2} * threads + (threads > 1 ? 2 : 0));
     std::vector<std::jthread> others;
@@ -48,6 +47,7 @@ class Pipeline {
     work();
     others.clear();
     if (error_) std::rethrow_exception(error_);
+    if (source_error_) std::rethrow_exception(source_error_);
   }
 
  private:
@@ -88,9 +88,15 @@ class Pipeline {
       } catch (...) {
         error = std::current_exception();
       }
-      if (error && on_failure_) on_failure_();
+      const bool has_source_failed = error && task.stage == kSource;
+      if (error && !has_source_failed && on_failure_) on_failure_();
       lock.lock();
-      if (error && !error_) error_ = error;
+      if (has_source_failed) {
+        has_more = false;
+        source_error_ = error;
+      } else if (error && !error_) {
+        error_ = error;
+      }
       finish(task, has_more);
       changed_.notify_all();
     }
@@ -123,7 +129,7 @@ class Pipeline {
     task.slot->is_busy = true;
     if (task.stage == kSource) {
       source_is_busy_ = true;
-    } else {
+    } else if (stages_[task.stage].is_ordered) {
       stages_[task.stage].is_busy = true;
     }
   }
@@ -161,7 +167,8 @@ class Pipeline {
   std::uint64_t passed_ = 0;  // items that left the last stage
   bool source_is_busy_ = false;
   bool source_ended_ = false;
-  std::exception_ptr error_;
+  std::exception_ptr error_;  // of a stage
+  std::exception_ptr source_error_;
 };
 
 }  // namespace probably::cli

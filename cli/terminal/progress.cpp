@@ -22,8 +22,9 @@ void write_to_stderr(const std::string& text) {
 
 }  // namespace
 
-Progress::Progress(bool is_quiet, bool insists)
-    : is_shown_(!is_quiet && (insists || is_terminal(STDERR_FILENO))),
+Progress::Progress(bool is_quiet, bool insists, bool prints_records)
+    : is_shown_(!is_quiet && (insists || (is_terminal(STDERR_FILENO) &&
+                                          !(prints_records && is_terminal(STDOUT_FILENO))))),
       is_terminal_(is_terminal(STDERR_FILENO)) {}
 
 bool Progress::is_due() const noexcept { return is_shown_ && Clock::now() - last_ >= kInterval; }

@@ -21,8 +21,9 @@ class Progress {
     std::optional<double> fpr;
   };
 
-  // On a terminal, or if the user insists; never if the user wants quiet.
-  Progress(bool is_quiet, bool insists);
+  // On a terminal, unless it shows records, too; or if the user insists; never if the user wants
+  // quiet.
+  Progress(bool is_quiet, bool insists, bool prints_records);
   ~Progress() { clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

@@ -42,6 +42,12 @@ class TroubleTest(CliTest):
             ("--fpr", "1 in 0"),
             ("--memory", "64 apples"),
             ("--memory", "10EiB"),
+            ("--fpr", "0,5%"),
+            ("--fpr", "1,5%"),
+            ("--keys", "1,5M"),
+            ("--keys", "0,500"),
+            ("--keys", "10,00"),
+            ("--keys", "1,0000"),
             ("--threads", "0"),
             ("--kind", "cuckoo"),
             ("--key", "x"),
@@ -51,6 +57,17 @@ class TroubleTest(CliTest):
                 result = self.expect(self.run_program("dedup", f"{option}={value}", stdin=b"a\n"), 2, b"")
                 self.assertTrue(result.err.startswith("probably: "), result.err)
         self.expect(self.run_program("dedup", "--keys", "1e15", stdin=b"a\n"), 2, b"", "memory")
+
+    def test_separators_of_thousands(self):
+        for text in ("10,000", "10_000", "10k", "1e4", "10 thousand"):
+            plan = self.expect(self.run_program("plan", "--json", "--keys", text), 0)
+            self.assertIn(b'"design_keys": 10000,', plan.out)
+        self.expect(self.run_program("plan", "--json", "--keys", "1,234,567", "--fpr", "1 in 10,000"), 0)
+
+    def test_what_a_terminal_would_obey_is_made_visible(self):
+        result = self.run_program("dedup", "evil\x1b]0;pwned\x07")
+        self.expect(result, 2, b"", "evil\\x1b]0;pwned\\x07")
+        self.assertNotIn("\x1b", result.err)
 
     def test_words_that_nobody_knows(self):
         self.expect(self.run_program("dedpu"), 2, b"", "Did you mean dedup?")

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <bit>
+#include <limits>
 #include <random>
 
 #include "endian.hpp"
@@ -157,6 +159,20 @@ TEST(Corruption, EdgeValuesInTheHeaderDoNoHarm) {
     }
   }
   EXPECT_GT(tried, 10'000u);
+}
+
+TEST(Corruption, PromisesThatAreNoRates) {
+  BufferSink sink;
+  save(BlockedBloom::create(BlockedParams{1, 8}).value(), sink, {.promised_fpr = 0.25}).value();
+  for (const double promise : {-0.0, -0.25, 1.0, 2.0, std::numeric_limits<double>::quiet_NaN(),
+                               std::numeric_limits<double>::infinity()}) {
+    Bytes bytes = sink.bytes();
+    set_word(bytes, 88, std::bit_cast<std::uint64_t>(promise));
+    seal_header(bytes);
+    const auto opened = open_bytes(bytes);
+    ASSERT_FALSE(opened) << promise;
+    EXPECT_EQ(opened.error().code, ErrorCode::corrupt);
+  }
 }
 
 TEST(Corruption, ClaimsOfHugeSizesTakeNoMemory) {
