@@ -168,8 +168,8 @@ int run(const InfoOptions& options, const StopFlag& stop) {
   if (options.as_metrics) {
     // A series may be told only once.
     std::ranges::sort(reports, {}, &Report::path);
-    const auto same = std::ranges::unique(reports, {}, &Report::path);
-    reports.erase(same.begin(), same.end());
+    const auto is_same = [](const Report& a, const Report& b) { return a.path == b.path; };
+    reports.erase(std::unique(reports.begin(), reports.end(), is_same), reports.end());
     const auto metric = [&](std::string_view name, std::string_view help, auto value) {
       output.write(fmt::format("# TYPE probably_{0} gauge\n# HELP probably_{0} {1}\n", name, help));
       for (const Report& report : reports) {

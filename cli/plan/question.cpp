@@ -170,7 +170,7 @@ std::string bytes_argument(std::uint64_t bytes) {
 
 std::string rate_argument(double rate) {
   for (int digits = 1; digits <= 4 && rate >= 1e-6; ++digits) {
-    const std::string percent = fmt::format("{:.{}g}%", rate * 100, digits);
+    std::string percent = fmt::format("{:.{}g}%", rate * 100, digits);
     const bool is_plain = percent.find('e') == std::string::npos;
     if (is_plain && parse_rate(percent) == rate) return percent;
   }

@@ -49,7 +49,7 @@ std::string textbook_line(const Solution& textbook, Unknown unknown) {
 
 // And why, unless it is the one that was wanted.
 std::string kind_of_choice(const PlanReport& report) {
-  const std::string chosen(probably::name(report.chosen.kind));
+  std::string chosen(probably::name(report.chosen.kind));
   if (!report.is_substitute) return chosen;
   const auto usual = std::ranges::find(report.offers, kUsualKind, &Offer::kind);
   return fmt::format("{}, because {} {}", chosen, probably::name(kUsualKind), usual->refusal);

@@ -22,6 +22,7 @@ constexpr std::array<ShellName, 3> kShells{
 
 std::vector<std::string_view> shell_names() {
   std::vector<std::string_view> names;
+  names.reserve(kShells.size());
   for (const ShellName& shell : kShells) names.push_back(shell.name);
   return names;
 }
