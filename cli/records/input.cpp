@@ -22,7 +22,8 @@
 namespace probably::cli {
 namespace {
 
-// Large enough to be worth a thread's while, small enough for its second-level cache.
+// Large enough to be worth a thread's while; with all that belongs to it, small enough for its
+// second-level cache.
 constexpr std::size_t kBlockBytes = 128 << 10;
 // A block that grew for a long record gives its memory back.
 constexpr std::size_t kKeptBytes = 4 << 20;

@@ -1,6 +1,10 @@
 """Filters that are built, extended, asked, merged and compared."""
 
-from support import DATA, CliTest, main
+import json
+import subprocess
+import time
+
+from support import DATA, PROGRAM, CliTest, main
 
 
 class MembersTest(CliTest):
@@ -18,6 +22,43 @@ class MembersTest(CliTest):
         known = self.build("known", b"a\n", "--keys", "1000", "--fpr", "1e-6")
         self.expect(self.run_program("add", known, stdin=b"b\na\n"), 0, b"", "1 first seen, 1 probably repeated")
         self.expect(self.run_program("check", "-c", known, stdin=b"a\nb\nc\n"), 0, b"2\n")
+
+    def test_memory_decides_the_size(self):
+        self.build("small", b"a\n", "--memory", "64KiB")
+        self.build("exact", b"a\n", "--memory", "64KiB", "--keys", "10k")
+        for name in ("small", "exact"):
+            self.assertEqual(json.loads(self.run_program("info", "--json", name).out)["bytes"], 65536)
+        self.expect(self.run_program("build", "-o", "no", "-m", "1KiB", "-n", "10k", "-p", "1%"), 2, b"", "bytes")
+
+    def test_seeds_decide_what_merges(self):
+        one = self.build("one", b"a\n", "--keys", "100", "--seed", "7")
+        same = self.build("same", b"b\n", "--keys", "100", "--seed", "7")
+        other = self.build("other", b"b\n", "--keys", "100", "--seed", "8")
+        self.expect(self.run_program("merge", "-o", "both", one, same))
+        self.expect(self.run_program("check", "-c", "both", stdin=b"a\nb\n"), 0, b"2\n")
+        self.expect(self.run_program("merge", "-o", "both", one, other), 2, b"", "cannot be merged")
+
+    def test_kinds(self):
+        keys = b"".join(b"%d\n" % i for i in range(1_000))
+        for kind in ("bloom", "blocked", "split_block", "scalable", "go_bloom", "guava_64", "dcso", "redis_chain"):
+            with self.subTest(kind=kind):
+                known = self.build("known", keys, "--keys", "1000", "--kind", kind)
+                self.expect(self.run_program("check", "-c", known, stdin=keys), 0, b"1000\n")
+                self.assertEqual(json.loads(self.run_program("info", "--json", known).out)["kind"], kind)
+        self.expect(self.run_program("build", "-o", "no", "--kind", "bloom"), 2, b"", "does not grow")
+
+    def test_progress_if_one_insists(self):
+        with subprocess.Popen(
+            [PROGRAM, "build", "--progress", "-o", self.directory / "slow"],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as process:
+            for _ in range(3):
+                process.stdin.write(b"some line\n")
+                process.stdin.flush()
+                time.sleep(0.3)
+            process.stdin.close()
+            self.assertRegex(process.stderr.read(), rb"\d records, \d+ bytes, \d+ bytes/s")
 
     def test_foreign_files(self):
         keys = b"".join(b"key-%06d\n" % i for i in range(1_000))
