@@ -34,6 +34,13 @@ using IsStopped = std::function<bool()>;
 
 bool is_standard_input(const std::string& path) { return path == "-"; }
 
+// Whether it is the file that standard output goes to: reading it would never end.
+bool is_output(const struct stat& input) {
+  struct stat output {};
+  return S_ISREG(input.st_mode) && ::fstat(STDOUT_FILENO, &output) == 0 &&
+         input.st_dev == output.st_dev && input.st_ino == output.st_ino;
+}
+
 std::string describe(int error) { return std::generic_category().message(error); }
 
 // A descriptor as a source that ends when it is told to stop.
@@ -197,6 +204,10 @@ Input::Input(std::vector<std::string> paths, RecordFormat format, const StopFlag
     }
     if (S_ISDIR(status.st_mode)) {
       throw Trouble(fmt::format("Cannot read '{}': {}.", path, describe(EISDIR)));
+    }
+    if (is_output(status)) {
+      throw Trouble(fmt::format("{} is both input and output: write to another file.",
+                                is_stdin ? "Standard input" : "'" + path + "'"));
     }
     if (!S_ISREG(status.st_mode)) {
       total_bytes_.reset();

@@ -1,8 +1,9 @@
 """What goes wrong: what is said, and the exit code."""
 
 import os
+import subprocess
 
-from support import DATA, CliTest, main
+from support import DATA, PROGRAM, CliTest, main
 
 
 class TroubleTest(CliTest):
@@ -16,6 +17,20 @@ class TroubleTest(CliTest):
         if os.geteuid() != 0:
             self.file("secret", b"a\n").chmod(0)
             self.expect(self.run_program("dedup", "secret"), 2, b"", "Permission denied")
+
+    def test_a_file_is_not_read_and_written_at_once(self):
+        path = self.file("both", b"a\nb\n")
+        for redirection in (">>", "1<>"):
+            done = subprocess.run(
+                ["sh", "-c", f'exec "$0" dedup both {redirection} both', PROGRAM],
+                cwd=self.directory,
+                stderr=subprocess.PIPE,
+                timeout=20,
+                check=False,
+            )
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(b"both input and output", done.stderr)
+            self.assertEqual(path.read_bytes(), b"a\nb\n")
 
     def test_read_errors(self):
         # Reading one's own memory at address 0 fails with EIO.
