@@ -4,7 +4,6 @@ import gzip
 import os
 import pathlib
 import random
-import signal
 import subprocess
 import time
 import unittest
@@ -187,23 +186,6 @@ class DedupTest(CliTest):
                 self.assertEqual(process.stdout.read(2), line)
             process.stdin.close()
             self.assertEqual(process.wait(timeout=10), 0)
-
-    def test_ctrl_c_saves_the_state(self):
-        with subprocess.Popen(
-            [PROGRAM, "dedup", "--state", "seen"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            cwd=self.directory,
-        ) as process:
-            process.stdin.write(b"a\nb\n")
-            self.assertEqual(process.stdout.read(2), b"a\n")
-            process.send_signal(signal.SIGINT)
-            self.assertEqual(process.wait(timeout=10), 130)
-            self.assertIn(b"interrupted after 2 records", process.stderr.read())
-            process.stdin.close()
-        self.expect(self.run_program("dedup", "--state", "seen", stdin=b"a\nc\n"), 0, b"c\n")
 
     def test_killed_at_any_moment_the_state_is_whole(self):
         self.expect(self.run_program("dedup", "--state", "seen", stdin=b"old\n"))

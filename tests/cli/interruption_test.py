@@ -12,26 +12,6 @@ from support import PROGRAM, CliTest, main
 
 
 class InterruptionTest(CliTest):
-    def start(self, *arguments, **options):
-        process = subprocess.Popen(
-            [PROGRAM, *map(str, arguments)],
-            stdin=options.pop("stdin", subprocess.PIPE),
-            stdout=options.pop("stdout", subprocess.PIPE),
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            cwd=self.directory,
-        )
-        self.addCleanup(self.end, process)
-        return process
-
-    @staticmethod
-    def end(process):
-        process.kill()
-        process.wait()
-        for stream in (process.stdin, process.stdout, process.stderr):
-            if stream:
-                stream.close()
-
     def test_half_a_record_is_none(self):
         for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
             process = self.start("dedup", "--state", "seen")
@@ -41,6 +21,7 @@ class InterruptionTest(CliTest):
             process.send_signal(number)
             self.assertEqual(process.wait(timeout=10), code)
             self.assertEqual(process.stdout.read(), b"beta\n")
+            self.assertIn(b"interrupted after 2 records", process.stderr.read())
             again = self.run_program("dedup", "--state", "seen", stdin=b"beta\ngam\ngamma\n")
             self.expect(again, 0, b"gam\ngamma\n")
             (self.directory / "seen").unlink()
@@ -106,33 +87,26 @@ class InterruptionTest(CliTest):
 class SharingTest(CliTest):
     def test_two_runs_do_not_share_a_filter(self):
         known = self.build("known", b"a\n", "--keys", "100", "--fpr", "1e-6")
-        with subprocess.Popen([PROGRAM, "add", "-q", known], stdin=subprocess.PIPE, bufsize=0) as first:
-            first.stdin.write(b"b\n")
-            time.sleep(0.2)
-            self.expect(self.run_program("add", known, stdin=b"c\n"), 2, b"", "in use by another run")
-            self.expect(self.run_program("dedup", "--state", known, stdin=b"c\n"), 2, b"", "in use by another run")
-            # Others may look at it.
-            self.expect(self.run_program("check", "-c", known, stdin=b"a\nb\n"), 0, b"1\n")
-            first.stdin.close()
-            self.assertEqual(first.wait(timeout=10), 0)
+        first = self.start("add", "-q", known)
+        first.stdin.write(b"b\n")
+        time.sleep(0.2)
+        self.expect(self.run_program("add", known, stdin=b"c\n"), 2, b"", "in use by another run")
+        self.expect(self.run_program("dedup", "--state", known, stdin=b"c\n"), 2, b"", "in use by another run")
+        # Others may look at it.
+        self.expect(self.run_program("check", "-c", known, stdin=b"a\nb\n"), 0, b"1\n")
+        first.stdin.close()
+        self.assertEqual(first.wait(timeout=10), 0)
         self.expect(self.run_program("add", "-q", known, stdin=b"c\n"))
         self.expect(self.run_program("check", "-c", known, stdin=b"a\nb\nc\n"), 0, b"3\n")
 
     def test_a_state_that_appeared_meanwhile_stays(self):
-        with subprocess.Popen(
-            [PROGRAM, "dedup", "--state", "seen"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            cwd=self.directory,
-        ) as first:
-            first.stdin.write(b"a\n")
-            self.assertEqual(first.stdout.read(2), b"a\n")
-            self.expect(self.run_program("dedup", "-q", "--state", "seen", stdin=b"b\n"), 0, b"b\n")
-            first.stdin.close()
-            self.assertEqual(first.wait(timeout=10), 2)
-            self.assertIn(b"written by another program", first.stderr.read())
+        first = self.start("dedup", "--state", "seen")
+        first.stdin.write(b"a\n")
+        self.assertEqual(first.stdout.read(2), b"a\n")
+        self.expect(self.run_program("dedup", "-q", "--state", "seen", stdin=b"b\n"), 0, b"b\n")
+        first.stdin.close()
+        self.assertEqual(first.wait(timeout=10), 2)
+        self.assertIn(b"written by another program", first.stderr.read())
         self.expect(self.run_program("dedup", "-q", "--state", "seen", stdin=b"b\n"), 0, b"")
 
 

@@ -35,6 +35,27 @@ class CliTest(unittest.TestCase):
         )
         return Result(done.returncode, done.stdout, done.stderr.decode())
 
+    def start(self, *arguments, **options):
+        """A run that goes on beside the test."""
+        process = subprocess.Popen(
+            [PROGRAM, *map(str, arguments)],
+            stdin=options.pop("stdin", subprocess.PIPE),
+            stdout=options.pop("stdout", subprocess.PIPE),
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            cwd=self.directory,
+        )
+        self.addCleanup(self.end, process)
+        return process
+
+    @staticmethod
+    def end(process):
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream:
+                stream.close()
+
     def expect(self, result, code=0, out=None, err=None):
         self.assertEqual(result.code, code, result.err)
         if out is not None:
