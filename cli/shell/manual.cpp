@@ -191,7 +191,9 @@ std::string exit_status() {
       entry("0", "Some record was selected, or what was asked for is done."),
       entry("1", "No record was selected, or the filters that were compared differ."),
       entry("2", "There was trouble, which standard error tells."),
-      entry("130", "The program was interrupted. What it had read by then is finished and saved."));
+      entry("130, 143, 129",
+            "The program was interrupted: by Ctrl-C, SIGTERM or SIGHUP. dedup and add finish and "
+            "save what they had read by then; build saves nothing."));
 }
 
 std::string environment() {

@@ -229,7 +229,7 @@ class ScreenTest(CliTest):
         terminal.wait_for("0 words")
 
     def test_every_way_out_leaves_the_terminal_clean(self):
-        for keys, code in [("quit\r", 0), ("exit\n", 0), ("\x04", 0), ("\x03", 130), (None, 130)]:
+        for keys, code in [("quit\r", 0), ("exit\n", 0), ("\x04", 0), ("\x03", 130), (None, 143)]:
             with self.subTest(keys=keys):
                 terminal = self.start()
                 before = terminal.modes()
